@@ -1,0 +1,51 @@
+"""A friendship joins two tasks: two translations into a common space Σ and a matcher (Eq. 4 of the paper)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from friend_training.core.task import Prediction
+
+
+class Translation(Protocol):
+    """F: what a task predicts for an input, reduced to an element of Σ. Batch in, batch out."""
+
+    def __call__(self, inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]], /) -> Sequence[Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The matching scores of one input: one for each unit of either task, in the order of its predictions.
+
+    Each is in [0, 1], 1 is total agreement; None means that there was nothing to match for this unit.
+    """
+
+    first: tuple[float | None, ...]
+    second: tuple[float | None, ...]
+
+
+class Matcher(Protocol):
+    """M: two translations of the same input → matching scores. Batch in, batch out."""
+
+    def __call__(self, first: Sequence[Any], second: Sequence[Any], /) -> Sequence[Match]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Friendship:
+    """An edge of the friendship graph: task `first` and task `second`, by name."""
+
+    name: str
+    first: str
+    second: str
+    translate_first: Translation
+    translate_second: Translation
+    matcher: Matcher
+
+    def match(
+        self,
+        inputs: Sequence[Any],
+        first: Sequence[Sequence[Prediction]],
+        second: Sequence[Sequence[Prediction]],
+    ) -> Sequence[Match]:
+        """m = M(F_a(f_a(x)), F_b(f_b(x))) for a batch of inputs."""
+        return self.matcher(self.translate_first(inputs, first), self.translate_second(inputs, second))

@@ -1,0 +1,98 @@
+"""What a task is to friend-training: a name, a type of label and four verbs (fit, predict, evaluate, save/load)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+
+class Input(Protocol):
+    """Whatever a task labels. The core only ever looks at its id."""
+
+    @property
+    def id(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A label for one unit: the smallest thing that is labelled, scored and chosen by itself.
+
+    `unit` is unique within its task over the whole pool. `content` says whether the label says anything at all
+    (an argument, an insertion): the empty answer is often the surest and the least useful one.
+    """
+
+    unit: str
+    label: Any
+    confidence: float
+    content: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PseudoLabel:
+    """A chosen prediction on its way into training, with its weight in the loss (the λ of Eq. 1 comes on top)."""
+
+    input: Input
+    unit: str
+    label: Any
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FitPlan:
+    """How one call of `fit` should train.
+
+    `restart` forgets what was learnt (back to the pre-trained encoder); otherwise training goes on from the current
+    weights. `steps` is the budget in optimizer steps: with pseudo-labels an epoch has no fixed length (DESIGN: steps,
+    not epochs). `patience` stops after so many looks at dev without a gain; None uses the whole budget.
+    `pseudo_weight` is λ of Eq. 1.
+    """
+
+    seed: int
+    steps: int
+    restart: bool = False
+    patience: int | None = None
+    pseudo_weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class FitSummary:
+    """What training did: steps taken, the step whose weights were kept, and the dev score there."""
+
+    steps: int
+    best_step: int
+    best_score: float
+
+
+@runtime_checkable
+class Task(Protocol):
+    """A task: a model behind four verbs. Plain frozen dataclasses cross this line, nothing else.
+
+    `label_type` is anything pydantic can read and write as JSON (`str`, a frozen dataclass, …), so that the store can
+    keep labels. `main_metric` names the entry of `evaluate` by which iterations are compared on dev, higher is better.
+    """
+
+    name: str
+    label_type: Any
+    main_metric: str
+
+    def fit(
+        self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
+    ) -> FitSummary:
+        """Train on gold and chosen pseudo-labels (Eq. 1) and keep the weights that are best on dev."""
+        ...
+
+    def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
+        """Label every unit of every input; one list per input, in the order given."""
+        ...
+
+    def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
+        """Score the model on gold examples."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write everything `load` needs into an existing empty folder."""
+        ...
+
+    def load(self, folder: Path) -> None:
+        """Become the task that was saved there."""
+        ...

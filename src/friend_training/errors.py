@@ -1,0 +1,28 @@
+"""The few exceptions a user can meet. The command prints their message, without a traceback, and exits with code 2."""
+
+from pathlib import Path
+
+
+class FriendTrainingError(Exception):
+    """Anything that is wrong with what the user gave us, said in one clear message."""
+
+
+class DataError(FriendTrainingError):
+    """A file of examples that does not hold what it should: says the file, the line and what was expected."""
+
+    def __init__(self, message: str, *, path: Path | str | None = None, line: int | None = None) -> None:
+        where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(where + message)
+        self.path, self.line = path, line
+
+
+class ConfigError(FriendTrainingError):
+    """A setting that does not exist or does not fit: says which, what was given and what is allowed."""
+
+
+class RunError(FriendTrainingError):
+    """A run folder that cannot be used: missing, of another version, of other data, or without disk space."""
+
+
+class UnsupportedTaskError(FriendTrainingError):
+    """A method that needs more of a task than this one offers."""
