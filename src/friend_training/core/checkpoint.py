@@ -1,0 +1,47 @@
+"""Checkpoints: a task, saved whole or not at all."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+from friend_training.core.files import atomic_folder
+from friend_training.core.task import Task
+from friend_training.errors import RunError
+
+
+def save_checkpoint(task: Task, folder: Path) -> str:
+    """Save a task and return the digest of what was written."""
+    with atomic_folder(folder) as temporary:
+        task.save(temporary)
+    return checkpoint_digest(folder)
+
+
+def copy_checkpoint(source: Path, folder: Path) -> str:
+    """Take over a checkpoint of another run, such as the Base that several methods start from."""
+    _expect(source)
+    with atomic_folder(folder) as temporary:
+        shutil.copytree(source, temporary, dirs_exist_ok=True)
+    return checkpoint_digest(folder)
+
+
+def load_checkpoint(task: Task, folder: Path, *, digest: str | None = None) -> None:
+    """Make a task what was saved there; with a digest, only if not a bit of it has changed since."""
+    _expect(folder)
+    if digest is not None and checkpoint_digest(folder) != digest:
+        raise RunError(f"{folder}: this checkpoint is not the one the run wrote; the run is damaged")
+    task.load(folder)
+
+
+def checkpoint_digest(folder: Path) -> str:
+    """SHA-256 over the names and contents of all files."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        total.update(f"{path.relative_to(folder).as_posix()}\n{content}\n".encode())
+    return total.hexdigest()
+
+
+def _expect(folder: Path) -> None:
+    if not folder.is_dir():
+        raise RunError(f"{folder}: there is no checkpoint here")

@@ -1,0 +1,66 @@
+"""Counting what is right: metrics are ratios of counts, and counts of parts add up to the counts of the whole."""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.float64]
+
+
+def ratio(numerator: Any, denominator: Any) -> Counts:
+    """numerator / denominator, and 0 where the denominator is 0: nothing predicted earns nothing."""
+    numerator, denominator = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    result: Counts = np.zeros(shape)
+    np.divide(numerator, denominator, out=result, where=denominator != 0)
+    return result
+
+
+def f1_of(counts: Counts) -> Counts:
+    """F1 in [0, 1] of counts [..., (correct, predicted, gold)]: the harmonic mean of precision and recall."""
+    return ratio(2 * counts[..., 0], counts[..., 1] + counts[..., 2])
+
+
+@dataclass(frozen=True, slots=True)
+class PRF:
+    """How many were predicted, how many there are, and how many of the predicted are right. Ratios are in [0, 1]."""
+
+    correct: int = 0
+    predicted: int = 0
+    gold: int = 0
+
+    @classmethod
+    def of(cls, predicted: Iterable[Hashable], gold: Iterable[Hashable]) -> "PRF":
+        """Compare two collections; what occurs twice must be predicted twice."""
+        predicted_counts, gold_counts = Counter(predicted), Counter(gold)
+        return cls((predicted_counts & gold_counts).total(), predicted_counts.total(), gold_counts.total())
+
+    def __add__(self, other: "PRF") -> "PRF":
+        return PRF(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
+
+    @property
+    def precision(self) -> float:
+        return float(ratio(self.correct, self.predicted))
+
+    @property
+    def recall(self) -> float:
+        return float(ratio(self.correct, self.gold))
+
+    @property
+    def f1(self) -> float:
+        return float(f1_of(self.as_array()))
+
+    def as_array(self) -> Counts:
+        return np.array([self.correct, self.predicted, self.gold], dtype=np.float64)
+
+    def as_dict(self, prefix: str = "") -> dict[str, float]:
+        """Precision, recall and F1 in percent."""
+        return {
+            f"{prefix}precision": 100 * self.precision,
+            f"{prefix}recall": 100 * self.recall,
+            f"{prefix}f1": 100 * self.f1,
+        }

@@ -1,0 +1,77 @@
+"""Writing so that a reader never meets half a file: a temporary name, then one rename.
+
+Temporary names are fixed (`<name>.tmp`), so what a killed process left behind is overwritten when its work is redone.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from friend_training.errors import RunError
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; it takes the name `path` only when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        yield temporary
+        _flush(temporary)
+        os.replace(temporary, path)
+        _flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary empty folder; it takes the place of `folder` only when the block ends well."""
+    temporary = folder.with_name(folder.name + ".tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        for path in sorted(temporary.rglob("*")):
+            _flush(path)
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(temporary, folder)
+        _flush(folder.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def explain_full_disk(run: Path) -> Iterator[None]:
+    """Turn "no space left" into advice. What was finished stays; what was being written is gone and is redone."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_full_disk(error):
+            raise
+        raise RunError(f"no space left on the disk of {run}; free some and `friend-train resume {run}`") from error
+
+
+def _is_full_disk(error: Exception) -> bool:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    # Writers in other languages (safetensors) raise exceptions of their own that only quote the system's words.
+    return os.strerror(errno.ENOSPC) in str(error)
+
+
+def _flush(path: Path) -> None:
+    """Have the system put a file, or the names in a folder, on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

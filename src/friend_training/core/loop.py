@@ -1,0 +1,80 @@
+"""Algorithm 1 of the paper, for any number of tasks and any friendship graph, in phases that are each done once."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from friend_training.core.friendship import Friendship
+from friend_training.core.labelling import Audit
+from friend_training.core.listener import Listener, Silence
+from friend_training.core.phases import Advanced, Phases, Result, dev_metrics
+from friend_training.core.plan import LoopSettings, TaskPlan, check_plan
+from friend_training.core.run import Run
+from friend_training.core.task import Input
+
+Work = Callable[[Advanced], Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run made of one task: metrics on dev by iteration (0 is Base), and on test of the best of them."""
+
+    best_iteration: int
+    dev: tuple[Mapping[str, float], ...]
+    test: Mapping[str, Mapping[str, float]]
+
+
+def friend_train(
+    run: Run,
+    plans: Mapping[str, TaskPlan],
+    friendships: Sequence[Friendship],
+    pool: Sequence[Input],
+    *,
+    settings: LoopSettings,
+    audit: Audit | None = None,
+    listener: Listener | None = None,
+) -> dict[str, Outcome]:
+    """Do Algorithm 1 in a run folder, or what is left of it; without friendships it is standard self-training.
+
+    A run that was killed goes on with its first unfinished phase and ends in the same bits as if it never was.
+    """
+    check_plan(plans, friendships, pool, settings)
+    listener = listener or Silence()
+    steps = list(algorithm(Phases(run, plans, friendships, pool, settings, audit), settings.iterations))
+    with run.locked():
+        listener.planned([name for name, _ in steps], [name for name, _ in steps if run.result(name) is not None])
+        for name, work in steps:
+            listener.started(name)
+            result = run.phase(name, partial(work, partial(listener.advanced, name)))
+            if "metrics" in result:
+                run.write_metrics()
+            listener.finished(name)
+    return {name: outcome(run, name) for name in plans}
+
+
+def algorithm(phases: Phases, iterations: int) -> Iterator[tuple[str, Work]]:
+    """Algorithm 1, top to bottom: the name of each phase and the work it is."""
+    updated = [name for name, plan in phases.plans.items() if plan.update is not None]
+    for name in phases.plans:
+        yield f"train-{name}-0", partial(phases.pretrain, name)
+        yield f"evaluate-{name}-0", partial(phases.evaluate, name, 0)
+    for iteration in range(1, iterations + 1):
+        for shard in range(phases.shards):
+            yield f"label-{iteration}-{shard:05d}", partial(phases.label, iteration, shard)
+        yield f"select-{iteration}", partial(phases.select, iteration)
+        yield f"tidy-{iteration}", partial(phases.tidy, iteration)
+        for name in updated:
+            yield f"train-{name}-{iteration}", partial(phases.update, name, iteration)
+            yield f"evaluate-{name}-{iteration}", partial(phases.evaluate, name, iteration)
+    for name in phases.plans:
+        yield f"test-{name}", partial(phases.test, name)
+
+
+def outcome(run: Run, name: str) -> Outcome:
+    """What a finished run says of one task."""
+    tested = run.require(f"test-{name}")
+    return Outcome(
+        best_iteration=tested["best_iteration"],
+        dev=tuple(dev_metrics(run, name)),
+        test={row["split"].removeprefix("test:"): row["metrics"] for row in tested["metrics"]},
+    )

@@ -1,0 +1,170 @@
+"""The phases of Algorithm 1: what each does with a run folder, its tasks and its pool.
+
+What a phase does depends only on the results of those before it, and its seed only on the run's seed, the task and the
+iteration. So a phase that was cut off can be done again, by any process, and ends in the same bits.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from friend_training.core.bench import Bench
+from friend_training.core.checkpoint import copy_checkpoint
+from friend_training.core.friendship import Friendship
+from friend_training.core.labelling import Audit, label_shard
+from friend_training.core.plan import LoopSettings, TaskPlan, shard_count
+from friend_training.core.run import Run
+from friend_training.core.seeds import derived_seed
+from friend_training.core.selecting import select_iteration
+from friend_training.core.task import FitPlan, Input, PseudoLabel, Task
+from friend_training.errors import FriendTrainingError
+
+Advanced = Callable[[int, int], None]
+"""Told within a phase how many of how many steps are done."""
+
+Result = dict[str, Any]
+
+
+class Phases:
+    """One method per kind of phase; each returns what the run folder remembers of it."""
+
+    def __init__(
+        self,
+        run: Run,
+        plans: Mapping[str, TaskPlan],
+        friendships: Sequence[Friendship],
+        pool: Sequence[Input],
+        settings: LoopSettings,
+        audit: Audit | None,
+    ) -> None:
+        self.run, self.plans, self.friendships, self.pool = run, plans, friendships, pool
+        self.settings, self.audit = settings, audit
+        self.shards = shard_count(pool, settings)
+        self.bench = Bench(run, plans)
+
+    def pretrain(self, name: str, advanced: Advanced) -> Result:
+        """Train Base on gold, or take over one that several methods share."""
+        plan = self.plans[name]
+        self.bench.forget(name)
+        if isinstance(plan.base, Path):
+            # Copied, so that the run folder is complete by itself.
+            return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0))}
+        # Restart: the result must not depend on the state in which the task object was handed over.
+        fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=True)
+        return self._fit(name, 0, plan.task, (), fit_plan, advanced)
+
+    def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
+        """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
+        tasks = {name: self.bench.at(name, iteration - 1) for name in self.plans}
+        inputs = self._inputs(shard)
+        rows = label_shard(
+            tasks,
+            self.friendships,
+            inputs,
+            aggregate=self.settings.aggregate,
+            audit=self.audit,
+            advanced=advanced,
+        )
+        self.run.store.write_labelled(iteration, shard, rows)
+        return {"inputs": len(inputs), "units": len(rows)}
+
+    def select(self, iteration: int, advanced: Advanced) -> Result:
+        """Choose over the whole iteration (Eq. 5)."""
+        selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
+        return {"tasks": select_iteration(self.run.store, iteration, self.shards, selectors, advanced=advanced)}
+
+    def tidy(self, iteration: int, advanced: Advanced) -> Result:
+        """A phase of its own: only when selection is on record is what it was made from no longer needed."""
+        self.run.store.discard_labelled(iteration)
+        return {}
+
+    def update(self, name: str, iteration: int, advanced: Advanced) -> Result:
+        """Train on gold and on what was chosen (Eq. 1)."""
+        training = self.plans[name].update
+        assert training is not None, "fixed friends have no such phase"
+        task = self.bench.at(name, iteration - 1)
+        fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
+        return self._fit(name, iteration, task, self._chosen(name, iteration), fit_plan, advanced)
+
+    def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
+        """Score an iteration on dev."""
+        metrics = _measure(name, self.bench.at(name, iteration), self.plans[name].dev)
+        return {"metrics": [{"task": name, "iteration": iteration, "split": "dev", "metrics": metrics}]}
+
+    def test(self, name: str, advanced: Advanced) -> Result:
+        """Of the iterations the best on dev is reported (the first of equals); test is looked at only here."""
+        plan = self.plans[name]
+        scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
+        best = scores.index(max(scores))
+        rows = [
+            {
+                "task": name,
+                "iteration": best,
+                "split": f"test:{test_set}",
+                "metrics": _measure(name, self.bench.at(name, best), examples),
+            }
+            for test_set, examples in plan.test.items()
+        ]
+        return {"best_iteration": best, "metrics": rows}
+
+    def _fit(
+        self,
+        name: str,
+        iteration: int,
+        task: Task,
+        pseudo: Sequence[PseudoLabel],
+        fit_plan: FitPlan,
+        advanced: Advanced,
+    ) -> Result:
+        plan = self.plans[name]
+        self.bench.forget(name)
+        summary = task.fit(plan.gold, pseudo, dev=plan.dev, plan=fit_plan)
+        advanced(1, 2)
+        digest = self.bench.keep(name, iteration)
+        return {
+            "digest": digest,
+            "gold": len(plan.gold),
+            "pseudo": len(pseudo),
+            "steps": summary.steps,
+            "best_step": summary.best_step,
+            "best_score": finite(summary.best_score),
+        }
+
+    def _inputs(self, shard: int) -> Sequence[Input]:
+        size = self.settings.shard_size
+        return self.pool[shard * size : (shard + 1) * size]
+
+    def _chosen(self, name: str, iteration: int) -> list[PseudoLabel]:
+        """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on."""
+        from_json = TypeAdapter(self.plans[name].task.label_type).validate_json
+        pseudo = []
+        for shard in range(self.shards):
+            inputs = {given.id: given for given in self._inputs(shard)}
+            for batch in self.run.store.chosen(iteration, shard, name, ["input", "unit", "label", "weight"]):
+                for row in batch.to_pylist():
+                    label = from_json(row["label"])
+                    pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, row["weight"]))
+        return pseudo
+
+
+def dev_metrics(run: Run, name: str) -> list[dict[str, float]]:
+    """The metrics of a task on dev, by iteration, as far as they are there."""
+    found: list[dict[str, float]] = []
+    while (result := run.result(f"evaluate-{name}-{len(found)}")) is not None:
+        found.append(result["metrics"][0]["metrics"])
+    return found
+
+
+def finite(value: float) -> float | None:
+    """JSON knows no NaN: a score that is not defined is null."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _measure(name: str, task: Task, examples: Sequence[Any]) -> dict[str, float | None]:
+    metrics = {metric: finite(value) for metric, value in task.evaluate(examples).items()}
+    if metrics.get(task.main_metric) is None:
+        raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")
+    return metrics

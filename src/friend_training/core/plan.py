@@ -1,0 +1,112 @@
+"""What a run is asked to do: for each task its data, its selector and its training, and how often."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.aggregate import Aggregation
+from friend_training.core.friendship import Friendship
+from friend_training.core.picks import Nothing
+from friend_training.core.selector import Selector
+from friend_training.core.task import FitPlan, Input, Task
+from friend_training.errors import ConfigError, DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A FitPlan without its seed, which each phase derives anew. `pseudo_weight` is λ of Eq. 1."""
+
+    steps: int
+    restart: bool = False
+    patience: int | None = None
+    pseudo_weight: float = 1.0
+
+    def plan(self, seed: int, *, restart: bool | None = None) -> FitPlan:
+        return FitPlan(
+            seed=seed,
+            steps=self.steps,
+            restart=self.restart if restart is None else restart,
+            patience=self.patience,
+            pseudo_weight=self.pseudo_weight,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """One task of a run.
+
+    `base` pre-trains the task on gold, or is the checkpoint of a Base that was trained once for several methods.
+    `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
+    `selectors` has one selector per iteration; a fixed friend needs none.
+    """
+
+    task: Task
+    gold: Sequence[Any]
+    dev: Sequence[Any]
+    base: Training | Path
+    update: Training | None
+    selectors: Sequence[Selector] = ()
+    test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def selector(self, iteration: int) -> Selector:
+        return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]
+
+    def checkpoint_of(self, iteration: int) -> int:
+        """The iteration whose weights this task has after `iteration`: a fixed friend stays what it was."""
+        return 0 if self.update is None else iteration
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends."""
+
+    seed: int
+    iterations: int
+    shard_size: int = 1000
+    aggregate: Aggregation = "mean"
+
+
+def shard_count(pool: Sequence[Input], settings: LoopSettings) -> int:
+    return -(-len(pool) // settings.shard_size)
+
+
+def check_plan(
+    plans: Mapping[str, TaskPlan], friendships: Sequence[Friendship], pool: Sequence[Input], settings: LoopSettings
+) -> None:
+    """Refuse, before anything is trained, what would fail or mean nothing later."""
+    if settings.iterations < 0 or settings.shard_size < 1:
+        raise ConfigError(f"{settings}: expected iterations ≥ 0 and shard_size ≥ 1")
+    for friendship in friendships:
+        for name in (friendship.first, friendship.second):
+            if name not in plans:
+                raise ConfigError(f"friendship {friendship.name!r}: no task {name!r}; there are {', '.join(plans)}")
+        if friendship.first == friendship.second:
+            raise ConfigError(f"friendship {friendship.name!r} joins task {friendship.first!r} with itself")
+    if len({friendship.name for friendship in friendships}) < len(friendships):
+        raise ConfigError(f"two friendships of the same name: {[friendship.name for friendship in friendships]}")
+    for name, plan in plans.items():
+        _check_task(name, plan, friendships, pool, settings)
+    seen: set[str] = set()
+    for given in pool:
+        if given.id in seen:
+            raise DataError(f"two inputs of the pool have the id {given.id!r}")
+        seen.add(given.id)
+
+
+def _check_task(
+    name: str, plan: TaskPlan, friendships: Sequence[Friendship], pool: Sequence[Input], settings: LoopSettings
+) -> None:
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ConfigError(f"task {name!r}: a name of letters, digits, '_', '-' and '.' was expected, it names files")
+    if plan.update is None:
+        return
+    if len(plan.selectors) != settings.iterations:
+        raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
+    has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
+    for selector in plan.selectors:
+        if selector.needs_match and not has_friend:
+            raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
+        if not pool and not isinstance(selector.pick, Nothing):
+            raise ConfigError(f"task {name!r} selects pseudo-labels, but the pool of unlabeled inputs is empty")

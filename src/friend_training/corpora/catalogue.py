@@ -1,0 +1,96 @@
+"""The public datasets we can read: what they are, whose they are, and where they lie in the data folder."""
+
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from friend_training.errors import DataError
+
+DATA_VARIABLE = "FRIEND_TRAINING_DATA"
+"""The environment variable that names the data folder where no --data-dir is given."""
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CorpusFile(_Entry):
+    """One original file: its place in the data folder and in its public repository."""
+
+    path: str
+    source: str
+    sha256: str | None
+    repository: str | None = None
+    commit: str | None = None
+
+
+class Part(_Entry):
+    """What is read at once: a file, or a folder of column files."""
+
+    name: str
+    files: tuple[CorpusFile, ...]
+
+
+class Corpus(_Entry):
+    """A dataset; `paper` says what the friend-training paper uses it for, or what we do."""
+
+    name: str
+    title: str
+    format: str
+    licence: str
+    paper: str
+    repository: str
+    commit: str
+    parts: tuple[Part, ...]
+
+
+@cache
+def known_corpora() -> tuple[Corpus, ...]:
+    text = files("friend_training.corpora").joinpath("catalogue.yaml").read_text(encoding="utf-8")
+    return tuple(Corpus.model_validate(entry) for entry in yaml.safe_load(text))
+
+
+def known_corpus(name: str) -> Corpus:
+    for corpus in known_corpora():
+        if corpus.name == name:
+            return corpus
+    names = ", ".join(corpus.name for corpus in known_corpora())
+    raise DataError(f"no dataset is called {name!r}; known are {names}")
+
+
+def locate(path: str, data_dir: Path) -> Path | None:
+    """The file as it lies in the data folder, plain or compressed."""
+    for candidate in (data_dir / path, data_dir / f"{path}.gz"):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def find_part(corpus: Corpus, part: Part, data_dir: Path) -> Path | None:
+    """What to give to a reader: the file, or the folder that holds all the files of the part."""
+    found = [locate(file.path, data_dir) for file in part.files]
+    if None in found:
+        return None
+    return found[0] if len(found) == 1 else (data_dir / part.files[0].path).parent
+
+
+def part_path(name: str, data_dir: Path | None) -> Path:
+    """The place of `corpus/part` (or just `corpus` if it has one part) in the data folder."""
+    corpus_name, _, part_name = name.partition("/")
+    corpus = known_corpus(corpus_name)
+    parts = [part for part in corpus.parts if part.name == part_name or (not part_name and len(corpus.parts) == 1)]
+    if not parts:
+        raise DataError(f"{corpus.name} has the parts {', '.join(f'{corpus.name}/{p.name}' for p in corpus.parts)}")
+    if data_dir is None:
+        raise DataError(f"{name} is looked for in the data folder: give --data-dir or set {DATA_VARIABLE}")
+    found = find_part(corpus, parts[0], data_dir)
+    if found is None:
+        missing = next(file.path for file in parts[0].files if locate(file.path, data_dir) is None)
+        raise DataError(
+            f"{name} is not in {data_dir}: {missing} (or {missing}.gz) is missing. "
+            f"Where there is internet, `friend-train data fetch {corpus.name}` gets it"
+        )
+    return found

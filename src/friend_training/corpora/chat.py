@@ -1,0 +1,144 @@
+"""Chats without labels: LCCC, XDailyDialog (Chinese), CPED, CORECODE, KdConv and DuConv's own dialogues.
+
+Two-party corpora that name no speakers alternate A, B, A, …; empty utterances are left out after that.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from friend_training.corpora.json_stream import innermost_lists
+from friend_training.corpora.lines import numbered_lines, read_text
+from friend_training.corpora.problems import Problems
+from friend_training.errors import DataError
+from friend_training.examples import Dialogue, Turn
+
+
+def read_lccc(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """LCCC: JSON, a dialogue is a list of utterances, an utterance has spaces between its characters."""
+    for number, utterances in enumerate(innermost_lists(path), start=1):
+        if utterances and _all_text(utterances):
+            yield from _dialogue("lccc", number, _alternating(map(close_up, utterances)), problems)
+        else:
+            problems.report(number, "the dialogue of this number is no list of utterances")
+
+
+def read_xdailydialog(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """XDailyDialog: utterances parted by __eou__; what stands behind a tab (topic, acts, emotions) is not text."""
+    for number, line in numbered_lines(path, problems):
+        if "__eou__" in line:
+            utterances = line.split("\t")[0].split("__eou__")
+            yield from _dialogue("xdailydialog", number, _alternating(utterances), problems)
+        else:
+            problems.report(number, "no __eou__ in the line")
+
+
+def read_duconv_raw(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """DuConv without labels: {"conversation": [utterance, …]} per line, words parted by spaces."""
+    for number, utterances in _json_field(path, problems, "conversation"):
+        spoken = [tuple(utterance.split(" ")) for utterance in utterances]
+        turns = (Turn("AB"[i % 2], "".join(words), words) for i, words in enumerate(spoken))
+        yield from _dialogue("duconv-raw", number, turns, problems)
+
+
+def read_corecode(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """CORECODE: {"dialogue": ["A: …", "B: …"], …} per line. A dialogue recurs with every question asked about it."""
+    for number, utterances in _json_field(path, problems, "dialogue"):
+        parted = [utterance.partition(":") for utterance in utterances]
+        if all(colon for _, colon, _ in parted):
+            turns = (Turn(speaker.strip(), text.strip()) for speaker, _, text in parted)
+            yield from _dialogue("corecode", number, turns, problems)
+        else:
+            problems.report(number, "a turn does not begin with its speaker and a colon")
+
+
+def read_kdconv(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """KdConv: a JSON list of {"messages": [{"message": text, …}, …], …}; the knowledge triples are not read."""
+    for number, item in enumerate(_json(read_text(path)), start=1):
+        messages = item.get("messages", ()) if isinstance(item, dict) else ()
+        utterances = [message.get("message") for message in messages]
+        if utterances and _all_text(utterances):
+            yield from _dialogue("kdconv", number, _alternating(utterances), problems)
+        else:
+            problems.report(number, "the dialogue of this number has no list of messages")
+
+
+def read_cped(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    """CPED: CSV, one utterance per row. What one speaker says in a row is one turn, joined by a space: this corpus
+    has no punctuation and writes pauses that way. A few dialogues have three speakers or more; they keep them."""
+    rows = csv.DictReader((line for _, line in numbered_lines(path, problems)), restval="")
+    needed = {"Dialogue_ID", "Speaker", "Utterance"}
+    if not needed <= set(rows.fieldnames or ()):
+        raise DataError(f"the header must name the columns {', '.join(sorted(needed))}", path=path, line=1)
+    for name, group in groupby(rows, key=lambda row: row["Dialogue_ID"]):
+        turns = [
+            Turn(speaker, " ".join(filter(None, (row["Utterance"].strip() for row in spoken))))
+            for speaker, spoken in groupby(group, key=lambda row: row["Speaker"])
+        ]
+        yield from _dialogue("cped", name, turns, problems, line=rows.line_num)
+
+
+def close_up(spaced: str) -> str:
+    """The text of an utterance whose characters are parted by spaces.
+
+    Chinese stands without spaces, and single letters in a row are one word. A space is kept between Latin words or
+    numbers that were written whole, and where the text had a space of its own (three in a row).
+    """
+    text, before, gap = "", "", False
+    for token in spaced.strip().split(" "):
+        if not token:
+            gap = True
+            continue
+        whole = gap or len(before) > 1 or len(token) > 1
+        text += f" {token}" if before and whole and _latin(before[-1]) and _latin(token[0]) else token
+        before, gap = token, False
+    return text
+
+
+def _latin(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def _alternating(utterances: Iterable[str]) -> Iterator[Turn]:
+    return (Turn("AB"[i % 2], utterance.strip()) for i, utterance in enumerate(utterances))
+
+
+def _dialogue(
+    corpus: str, name: int | str, turns: Iterable[Turn], problems: Problems, *, line: int | None = None
+) -> Iterator[Dialogue]:
+    """The dialogue, unless nobody says anything in it."""
+    spoken = tuple(turn for turn in turns if turn.text)
+    if spoken:
+        yield Dialogue(f"{corpus}:{name}", spoken)
+    else:
+        problems.report(name if isinstance(name, int) else line or 0, "a dialogue without any text")
+
+
+def _json_field(path: Path, problems: Problems, field: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in numbered_lines(path, problems):
+        utterances = None
+        with problems.skipping(number):
+            utterances = _utterances(_json(line), field)
+        if utterances is not None:
+            yield number, utterances
+
+
+def _utterances(item: Any, field: str) -> list[str]:
+    utterances = item.get(field) if isinstance(item, dict) else None
+    if not isinstance(utterances, list) or not _all_text(utterances):
+        raise DataError(f"expected an object whose field {field!r} is a list of utterances")
+    return utterances
+
+
+def _all_text(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"broken JSON: {error}") from error

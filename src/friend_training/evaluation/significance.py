@@ -1,0 +1,87 @@
+"""Is one method better than another? The paired bootstrap over test dialogues, seeds pooled (DESIGN 5b)."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from friend_training.core.counts import Counts
+
+Metric = Callable[[Counts], Counts]
+
+_DRAWS_AT_ONCE = 2_000_000
+"""Bounds the memory of resampling: so many dialogues are drawn in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The metric of methods a and b on the whole test set, a - b, its confidence interval and two-sided p-value."""
+
+    value_a: float
+    value_b: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+def paired_bootstrap(
+    counts_a: Counts,
+    counts_b: Counts,
+    metric: Metric,
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> Comparison:
+    """Resample the test dialogues, the same for both methods, and see how often the difference changes its sign.
+
+    Counts are [seeds, dialogues, k] (the number of seeds may differ); `metric` maps summed counts [..., k] to values.
+    Seeds are pooled: a dialogue's counts are averaged over the seeds, then dialogues are drawn with replacement. The
+    interval is the percentile interval. The p-value belongs to it: twice the share of samples on the rarer side of 0
+    (0 itself on both sides), the observed sample counted in, so it is never 0.
+    """
+    if counts_a.ndim != 3 or counts_b.ndim != 3 or counts_a.shape[1:] != counts_b.shape[1:]:
+        raise ValueError(
+            f"expected counts [seeds, dialogues, k] of the same dialogues, got {counts_a.shape} and {counts_b.shape}"
+        )
+    dialogues = counts_a.shape[1]
+    if not dialogues or not counts_a.shape[0] or not counts_b.shape[0]:
+        raise ValueError(f"nothing to compare: got counts {counts_a.shape} and {counts_b.shape}")
+    pooled_a, pooled_b = counts_a.mean(0), counts_b.mean(0)  # [dialogues, k]
+    value_a, value_b = float(metric(pooled_a.sum(0))), float(metric(pooled_b.sum(0)))
+
+    generator = np.random.default_rng(seed)
+    differences = np.empty(samples)
+    chunk = max(1, _DRAWS_AT_ONCE // dialogues)
+    for start in range(0, samples, chunk):
+        size = min(chunk, samples - start)
+        weights = _multiplicities(generator, size, dialogues)
+        differences[start : start + size] = metric(weights @ pooled_a) - metric(weights @ pooled_b)
+
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(differences, [tail, 1 - tail])
+    rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    p_value = min(1.0, 2 * (rarer + 1) / (samples + 1))
+    return Comparison(value_a, value_b, value_a - value_b, float(low), float(high), p_value)
+
+
+def group_counts(counts: NDArray[Any], groups: Sequence[Hashable]) -> Counts:
+    """Sum the counts of units [units, k] that belong to the same dialogue → [dialogues, k], by first appearance."""
+    if len(counts) != len(groups):
+        raise ValueError(f"expected one group per unit, got {len(counts)} units and {len(groups)} groups")
+    rows: dict[Hashable, int] = {}
+    places = [rows.setdefault(group, len(rows)) for group in groups]
+    summed = np.zeros((len(rows), counts.shape[1]))
+    np.add.at(summed, places, counts)
+    return summed
+
+
+def _multiplicities(generator: np.random.Generator, size: int, dialogues: int) -> Counts:
+    """How often each dialogue was drawn in each of `size` samples of `dialogues` draws."""
+    drawn = generator.integers(0, dialogues, size=(size, dialogues))
+    drawn += np.arange(size)[:, None] * dialogues  # one bincount for all samples
+    counted = np.bincount(drawn.ravel(), minlength=size * dialogues)
+    return counted.reshape(size, dialogues).astype(np.float64)

@@ -1,0 +1,95 @@
+"""Controls: what is left of a method's gain when its selection is robbed of information, or only counts the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from friend_training.core.friendship import Friendship, Match, Matcher, Translation
+from friend_training.core.picks import Random, TopN
+from friend_training.core.run import Run
+from friend_training.core.seeds import draws
+from friend_training.core.selector import Selector
+from friend_training.core.task import Prediction
+
+
+def chosen_counts(run: Run, task: str, iterations: int) -> list[int]:
+    """How many units of a task a finished run chose in each iteration."""
+    return [run.require(f"select-{iteration}")["tasks"][task]["chosen"] for iteration in range(1, iterations + 1)]
+
+
+def as_many(selector: Selector, counts: Sequence[int]) -> list[Selector]:
+    """Choose by the same score, but the best so many in each iteration: methods compared at the same number chosen."""
+    return [replace(selector, pick=TopN(count)) for count in counts]
+
+
+def random_as_many(selector: Selector, counts: Sequence[int], *, seed: int) -> list[Selector]:
+    """Choose so many in each iteration, drawn from those the selector could choose from."""
+    return [
+        replace(selector, pick=Random(count, seed=seed + iteration)) for iteration, count in enumerate(counts, start=1)
+    ]
+
+
+def shuffled(friendship: Friendship, *, seed: int) -> Friendship:
+    """The same friendship with the friend's predictions shuffled between inputs: matching without information.
+
+    Every input is compared with the friend's translation of another input of the batch, in both directions: the first
+    task's units with a foreign prediction of the second task, the second task's with a foreign prediction of the
+    first. Matchers may rely on how many units there are (predicate by predicate), so partners have the same number of
+    units of both tasks. An input without such a partner has nothing to match.
+    """
+    return replace(
+        friendship,
+        translate_first=_counted(friendship.translate_first),
+        translate_second=_counted(friendship.translate_second),
+        matcher=_shuffled_matcher(friendship.matcher, seed),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A translation, and what the shuffled matcher must know to find it a partner."""
+
+    input: str
+    units: int
+    translation: Any
+
+
+def _counted(translate: Translation) -> Translation:
+    def translate_and_count(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> list[_Counted]:
+        translations = translate(inputs, predictions)
+        return [
+            _Counted(given.id, len(units), translation)
+            for given, units, translation in zip(inputs, predictions, translations, strict=True)
+        ]
+
+    return translate_and_count
+
+
+def _shuffled_matcher(matcher: Matcher, seed: int) -> Matcher:
+    def match(first: Sequence[_Counted], second: Sequence[_Counted]) -> list[Match]:
+        partner = _partners(first, second, seed)
+        found = matcher(
+            [first[mine].translation for mine in partner], [second[other].translation for other in partner.values()]
+        )
+        of_first: list[tuple[float | None, ...]] = [(None,) * item.units for item in first]
+        of_second: list[tuple[float | None, ...]] = [(None,) * item.units for item in second]
+        for (mine, other), scores in zip(partner.items(), found, strict=True):
+            # The scores for the second task belong to the input whose second prediction was used.
+            of_first[mine], of_second[other] = scores.first, scores.second
+        return [Match(*pair) for pair in zip(of_first, of_second, strict=True)]
+
+    return match
+
+
+def _partners(first: Sequence[_Counted], second: Sequence[_Counted], seed: int) -> dict[int, int]:
+    """Which input's second translation each input's first one is compared with: never its own.
+
+    Inputs of one shape are put in a random order, and each takes the next one's: one cycle through all of them.
+    """
+    draw = draws([item.input for item in first], "shuffled", seed)
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index in sorted(range(len(first)), key=lambda index: (int(draw[index]), first[index].input)):
+        groups.setdefault((first[index].units, second[index].units), []).append(index)
+    cycles = [group for group in groups.values() if len(group) > 1]
+    pairs = [pair for cycle in cycles for pair in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
+    return dict(sorted(pairs))

@@ -1,0 +1,38 @@
+"""Friend-training (FDT): tasks check each other's pseudo-labels through their friendships.
+
+FDT-S is the same with a strong friend: give its plan all of its labels as `gold`, or a fully trained Base as `base`.
+FDT-SF keeps that friend as it is: name it in `fixed`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+from friend_training.core.friendship import Friendship
+from friend_training.core.labelling import Audit
+from friend_training.core.listener import Listener
+from friend_training.core.loop import Outcome, friend_train
+from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.run import Run
+from friend_training.core.task import Input
+from friend_training.errors import ConfigError
+
+
+def fdt(
+    run: Run,
+    plans: Mapping[str, TaskPlan],
+    friendships: Sequence[Friendship],
+    pool: Sequence[Input],
+    *,
+    settings: LoopSettings,
+    fixed: Collection[str] = (),
+    audit: Audit | None = None,
+    listener: Listener | None = None,
+) -> dict[str, Outcome]:
+    """Algorithm 1; the tasks named in `fixed` predict and match but are never trained again."""
+    if not friendships:
+        raise ConfigError("friend-training needs at least one friendship; without any, use sst")
+    for name in fixed:
+        if name not in plans:
+            raise ConfigError(f"fixed: no task {name!r}; there are {', '.join(plans)}")
+    plans = {name: replace(plan, update=None) if name in fixed else plan for name, plan in plans.items()}
+    return friend_train(run, plans, friendships, pool, settings=settings, audit=audit, listener=listener)

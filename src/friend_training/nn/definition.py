@@ -1,0 +1,59 @@
+"""What a task on torch has to define; everything else (training, labelling, saving) it shares with the others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from torch import Tensor, nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.tokens import Tokenizer
+
+
+class Item(Protocol):
+    """One input, ready for the network: rendered once, used in every epoch."""
+
+    @property
+    def length(self) -> int: ...
+
+
+class Batch(Protocol):
+    """Items as tensors. `targets` stand beside the heads of the network's output, `weights` beside the units."""
+
+    @property
+    def targets(self) -> Sequence[Tensor]: ...
+
+    @property
+    def weights(self) -> Tensor: ...
+
+
+class Definition(Protocol):
+    """supar's three steps: examples → items, items → batch, network's output → predictions; and the metrics."""
+
+    name: str
+    label_type: Any
+    main_metric: str
+    tokenizer: Tokenizer
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        """The task's model on top of an encoder: a batch in, a sequence of `Head` out."""
+        ...
+
+    def gold_items(self, examples: Sequence[Any]) -> Sequence[Item]: ...
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> Sequence[Item]: ...
+
+    def input_items(self, inputs: Sequence[Any]) -> Sequence[Item]: ...
+
+    def inputs_of(self, examples: Sequence[Any]) -> Sequence[Any]: ...
+
+    def units_in(self, example: Any) -> int: ...
+
+    def collate(self, items: Sequence[Any]) -> Any: ...
+
+    def decode(self, heads: Sequence[Head], batch: Any) -> list[list[Prediction]]:
+        """One list of predictions per item of the batch."""
+        ...
+
+    def score(self, examples: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Mapping[str, float]: ...

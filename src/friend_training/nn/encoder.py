@@ -1,0 +1,88 @@
+"""The encoder under a task: pre-trained from a folder or hub name, or a small transformer made from its shape."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, BertConfig, BertModel
+
+from friend_training.errors import ConfigError
+from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
+
+FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderShape:
+    """A small BERT to be trained from scratch."""
+
+    layers: int = 2
+    width: int = 128
+    heads: int = 4
+    dropout: float = 0.1
+
+
+class Encoder(nn.Module):
+    """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        config = model.config
+        self.width: int = config.hidden_size  # type: ignore[union-attr, assignment]
+        self.types: int = getattr(config, "type_vocab_size", 0)  # type: ignore[assignment]
+        # A batch touches a few hundred of many thousand rows: the others get neither gradient nor optimizer state.
+        self.words: nn.Embedding = model.get_input_embeddings()  # type: ignore[operator]
+        self.words.sparse = True
+
+    def forward(self, ids: Tensor, types: Tensor, mask: Tensor, added: Tensor | None = None) -> Tensor:
+        """[B, M] → [B, M, H]; `added` [B, M, E] is put on top of the word embeddings."""
+        vectors = self.words(ids)
+        if added is not None:
+            vectors = vectors + added
+        types = types if self.types > 1 else torch.zeros_like(types)
+        hidden: Tensor = self.model(
+            inputs_embeds=vectors, token_type_ids=types, attention_mask=mask
+        ).last_hidden_state
+        return hidden
+
+
+def load_encoder(source: str | Path) -> Encoder:
+    """Weights from a local folder or a hub name, through transformers."""
+    config = AutoConfig.from_pretrained(str(source))
+    if config.model_type not in FAMILIES:
+        raise ConfigError(f"encoder {source} is a {config.model_type!r}; known are {', '.join(FAMILIES)}")
+    extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
+    return Encoder(AutoModel.from_pretrained(str(source), config=config, dtype=torch.float32, **extra))
+
+
+def empty_encoder(folder: Path) -> Encoder:
+    """The architecture that a task folder describes, without its weights (they come from the task's own file)."""
+    config = AutoConfig.from_pretrained(str(folder))
+    extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
+    return Encoder(AutoModel.from_config(config, **extra))
+
+
+def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:
+    """Write a small untrained encoder and its character vocabulary into `folder`, in transformers' own format."""
+    write_character_vocabulary(folder, texts)
+    tokenizer = Tokenizer.load(folder)
+    torch.manual_seed(seed)
+    model = BertModel(
+        BertConfig(
+            vocab_size=len(tokenizer.backend),
+            hidden_size=shape.width,
+            num_hidden_layers=shape.layers,
+            num_attention_heads=shape.heads,
+            intermediate_size=4 * shape.width,
+            max_position_embeddings=512,
+            hidden_dropout_prob=shape.dropout,
+            attention_probs_dropout_prob=shape.dropout,
+            pad_token_id=tokenizer.pad_id,
+        ),
+        add_pooling_layer=False,
+    )
+    model.save_pretrained(str(folder))
+    tokenizer.save(folder)
+    return tokenizer

@@ -1,0 +1,34 @@
+"""What every model of ours gives: for each unit a row of decisions, each a distribution. And Eq. 1 over them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+MASKED = -1e4
+"""The logit of an impossible class: finite, so that soft targets meet no 0 · ∞."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The decisions of one kind for U units: N slots each, of which `mask` are real, over C classes."""
+
+    logits: Tensor  # [U, N, C]
+    mask: Tensor  # [U, N]
+
+
+def unit_losses(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
+    """Cross-entropy of each unit: mean over its slots, summed over heads.
+
+    A target is hard ([U, N] class numbers) or soft ([U, N, C] probabilities); Eq. 1 is this up to a constant.
+    """
+    losses: list[Tensor] = []
+    for head, target in zip(heads, targets, strict=True):
+        classes = head.logits.size(-1)
+        flat_target = target.reshape(-1, classes) if target.dim() == 3 else target.reshape(-1)
+        entropy = F.cross_entropy(head.logits.reshape(-1, classes), flat_target, reduction="none")
+        entropy = entropy.view(head.mask.shape) * head.mask  # [U, N]
+        losses.append(entropy.sum(dim=1) / head.mask.sum(dim=1).clamp(min=1))
+    return torch.stack(losses).sum(dim=0)  # [U]

@@ -1,0 +1,96 @@
+"""A `Definition` made into a `Task` of the core: the four verbs, once for all tasks on torch."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
+from friend_training.errors import DataError, RunError
+from friend_training.nn.batching import in_batches
+from friend_training.nn.definition import Definition
+from friend_training.nn.encoder import empty_encoder, load_encoder
+from friend_training.nn.training import TrainingSettings, seed_everything, train
+
+WEIGHTS = "model.safetensors"
+
+
+class TorchTask:
+    """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to."""
+
+    def __init__(self, definition: Definition, *, encoder: str | Path, settings: TrainingSettings) -> None:
+        self.definition = definition
+        self.encoder = encoder
+        self.settings = settings
+        self.name = definition.name
+        self.label_type = definition.label_type
+        self.main_metric = definition.main_metric
+        self._network: nn.Module | None = None
+
+    @property
+    def network(self) -> nn.Module:
+        if self._network is None:
+            raise RunError(f"task {self.name} has no weights yet: fit it or load it first")
+        return self._network
+
+    def fit(
+        self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
+    ) -> FitSummary:
+        seed_everything(plan.seed)
+        if self._network is None or plan.restart:
+            self._network = self.definition.network(load_encoder(self.encoder))
+        items = [
+            *self.definition.gold_items(gold),
+            *self.definition.pseudo_items(pseudo, pseudo_weight=plan.pseudo_weight),
+        ]
+        if not items:
+            raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
+        watched = self._first_units(dev)
+
+        def dev_score() -> float:
+            return self.evaluate(watched)[self.main_metric]
+
+        return train(
+            self.network, items, self.definition.collate, dev_score, plan=plan, settings=self.settings
+        )
+
+    def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
+        self.network.eval()
+        items = self.definition.input_items(inputs)
+        predictions: list[list[Prediction]] = [[] for _ in items]
+        with torch.inference_mode():
+            for indices, group in in_batches(items, lambda item: item.length, self.settings.labelling_pieces):
+                batch = self.definition.collate(group)
+                decoded = self.definition.decode(self.network(batch), batch)
+                for index, units in zip(indices, decoded, strict=True):
+                    predictions[index] = units
+        return predictions
+
+    def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
+        return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))
+
+    def save(self, folder: Path) -> None:
+        encoder = self.network.encoder
+        encoder.model.config.save_pretrained(str(folder))  # type: ignore[union-attr, operator]
+        self.definition.tokenizer.save(folder)
+        state = {name: weight.contiguous() for name, weight in self.network.state_dict().items()}
+        save_file(state, folder / WEIGHTS)
+        (folder / "task.json").write_text(json.dumps({"task": self.name}) + "\n")
+
+    def load(self, folder: Path) -> None:
+        network = self.definition.network(empty_encoder(folder))
+        network.load_state_dict(load_file(folder / WEIGHTS))
+        self._network = network
+
+    def _first_units(self, dev: Sequence[Any]) -> Sequence[Any]:
+        """Early stopping looks at so many dev units at most: the rest is for choosing between iterations."""
+        units = 0
+        for number, example in enumerate(dev):
+            units += self.definition.units_in(example)
+            if units >= self.settings.early_stopping_units:
+                return dev[: number + 1]
+        return dev

@@ -1,0 +1,98 @@
+"""One training loop for all tasks: gold and chosen pseudo-labels in one shuffled union, Eq. 1, best weights on dev."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from friend_training.core.task import FitPlan, FitSummary
+from friend_training.nn.batching import training_batches
+from friend_training.nn.heads import Head, unit_losses
+from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSettings:
+    """How a network is trained; the paper's are AdamW, batch 16, one rate of 4e-5 for twelve layers."""
+
+    batch_size: int = 16
+    encoder_rate: float = 1e-4
+    head_rate: float = 1e-3
+    weight_decay: float = 0.01
+    warm_up: float = 0.1
+    clip: float = 1.0
+    look_every: int = 50
+    early_stopping_units: int = 300
+    labelling_pieces: int = 8192
+
+
+def train(
+    network: nn.Module,
+    items: Sequence[Any],
+    collate: Callable[[Sequence[Any]], Any],
+    dev_score: Callable[[], float],
+    *,
+    plan: FitPlan,
+    settings: TrainingSettings,
+) -> FitSummary:
+    """Train in place and leave the weights that were best on dev."""
+    accelerator = Accelerator()
+    optimizers = make_optimizers(
+        network,
+        encoder_rate=settings.encoder_rate,
+        head_rate=settings.head_rate,
+        weight_decay=settings.weight_decay,
+    )
+    model, *optimizers = accelerator.prepare(network, *optimizers)
+    rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
+
+    best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
+    looks_without_gain, step = 0, 0
+    batches = _endless_batches([item.length for item in items], settings.batch_size, plan.seed)
+    for step in range(1, plan.steps + 1):
+        model.train()
+        batch = collate([items[index] for index in next(batches)])
+        heads: Sequence[Head] = model(batch)
+        loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
+        accelerator.backward(loss)
+        clip_gradients(network.parameters(), settings.clip)
+        factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
+        for optimizer, base_rates in zip(optimizers, rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, base_rates, strict=True):
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+
+        if step % settings.look_every == 0 or step == plan.steps:
+            score = dev_score()
+            looks_without_gain = 0 if score > best_score else looks_without_gain + 1
+            if score > best_score:
+                best_score, best_step, best_weights = score, step, copy_weights(network)
+            if plan.patience is not None and looks_without_gain >= plan.patience:
+                break
+    network.load_state_dict(best_weights)
+    return FitSummary(steps=step, best_step=best_step, best_score=best_score)
+
+
+def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
+    """Weights scale a unit's share, they do not renormalise the batch: λ = 0.5 really halves the pseudo-labels."""
+    return (losses * weights).mean()
+
+
+def copy_weights(network: nn.Module) -> dict[str, Tensor]:
+    return {name: weight.detach().clone() for name, weight in network.state_dict().items()}
+
+
+def seed_everything(seed: int) -> None:
+    """All that training draws from (initial weights, dropout); the order of batches has a generator of its own."""
+    torch.manual_seed(seed)
+
+
+def _endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
+    generator = np.random.default_rng(seed)
+    while True:
+        yield from training_batches(lengths, size, generator)

@@ -1,0 +1,89 @@
+"""Conversational semantic role labelling: a unit is one predicate of u_t, its label the arguments in the dialogue."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.examples import CsrlExample, Dialogue, Roles
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items
+from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
+from friend_training.nn.tokens import Tokenizer
+from friend_training.tasks.csrl.metrics import score
+
+
+class CsrlDefinition:
+    """Section 4.1, 'Conversational Semantic Role Labeling'."""
+
+    name = "csrl"
+    label_type = Roles
+    main_metric = "f1"
+
+    def __init__(self, *, encoder: str | Path, max_length: int = 125, mark: PredicateMark = "after") -> None:
+        self.tokenizer = Tokenizer.load(encoder)
+        self.max_length = max_length
+        self.mark = mark
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return RoleLabeller(encoder, mark=self.mark)
+
+    def gold_items(self, examples: Sequence[CsrlExample]) -> list[RoleItem]:
+        return self._items([example.dialogue for example in examples], [example.roles for example in examples])
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RoleItem]:
+        """The chosen predicates of one dialogue share one pass of the encoder."""
+        by_dialogue: dict[str, list[PseudoLabel]] = {}
+        for pseudo in chosen:
+            by_dialogue.setdefault(pseudo.input.id, []).append(pseudo)
+        groups = list(by_dialogue.values())
+        return self._items(
+            [_dialogue(group[0]) for group in groups],
+            [[pseudo.label for pseudo in group] for group in groups],
+            [[pseudo.weight * pseudo_weight for pseudo in group] for group in groups],
+        )
+
+    def input_items(self, inputs: Sequence[Dialogue]) -> list[RoleItem]:
+        return self._items(inputs, None)
+
+    def _items(
+        self,
+        dialogues: Sequence[Dialogue],
+        labels: Sequence[Sequence[Roles]] | None,
+        weights: Sequence[Sequence[float]] | None = None,
+    ) -> list[RoleItem]:
+        items = role_items(
+            dialogues, labels, self.tokenizer, speakers=True, max_length=self.max_length, weights=weights
+        )
+        return items if labels is None else [item for item in items if item.predicates]
+
+    def inputs_of(self, examples: Sequence[CsrlExample]) -> list[Dialogue]:
+        return [example.dialogue for example in examples]
+
+    def units_in(self, example: CsrlExample) -> int:
+        return len(example.roles)
+
+    def collate(self, items: Sequence[RoleItem]) -> RoleBatch:
+        return collate_roles(items, self.tokenizer.pad_id)
+
+    def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
+        return [
+            [Prediction(d.unit, d.roles, d.confidence, content=bool(d.roles.arguments)) for d in units]
+            for units in decode_roles(heads, batch)
+        ]
+
+    def score(
+        self, examples: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]
+    ) -> Mapping[str, float]:
+        return score(
+            [prediction.label for units in predictions for prediction in units],
+            [roles for example in examples for roles in example.roles],
+            [example.dialogue for example in examples for _ in example.roles],
+        ).as_dict()
+
+
+def _dialogue(pseudo: PseudoLabel) -> Dialogue:
+    assert isinstance(pseudo.input, Dialogue)
+    return pseudo.input

@@ -1,0 +1,15 @@
+"""CSRL as a task of the core."""
+
+from pathlib import Path
+
+from friend_training.nn.role_labeller import PredicateMark
+from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.csrl.definition import CsrlDefinition
+
+
+def csrl_task(
+    encoder: str | Path, settings: TrainingSettings, *, max_length: int = 125, mark: PredicateMark = "after"
+) -> TorchTask:
+    definition = CsrlDefinition(encoder=encoder, max_length=max_length, mark=mark)
+    return TorchTask(definition, encoder=encoder, settings=settings)

@@ -1,0 +1,81 @@
+"""Dialogue rewriting as sequence labelling: a unit is one utterance, its label the edit script that completes it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.examples import Dialogue, Rewrite, RewritingExample
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.rendering import render_all
+from friend_training.nn.tokens import Tokenizer
+from friend_training.tasks.rewriting.decoding import decode_rewrites
+from friend_training.tasks.rewriting.edits import SpanSource, build_script
+from friend_training.tasks.rewriting.items import RewriteItem, rewrite_item
+from friend_training.tasks.rewriting.metrics import score
+from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
+
+
+class RewritingDefinition:
+    """Section 4.1, 'Dialogue Rewriting'. Examples that edits cannot build are left out of training, never of tests."""
+
+    name = "rewriting"
+    label_type = Rewrite
+    main_metric = "rouge_l"
+
+    def __init__(
+        self, *, encoder: str | Path, max_length: int = 125, span_source: SpanSource = "dialogue"
+    ) -> None:
+        self.tokenizer = Tokenizer.load(encoder)
+        self.max_length = max_length
+        self.span_source = span_source
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return Rewriter(encoder)
+
+    def gold_items(self, examples: Sequence[RewritingExample]) -> list[RewriteItem]:
+        scripts = [build_script(e.dialogue, e.rewrite, span_source=self.span_source) for e in examples]
+        built = [(e.dialogue, script) for e, script in zip(examples, scripts, strict=True) if script is not None]
+        return self._items([dialogue for dialogue, _ in built], [script for _, script in built], [1.0] * len(built))
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RewriteItem]:
+        dialogues: list[Dialogue] = []
+        for pseudo in chosen:
+            assert isinstance(pseudo.input, Dialogue)
+            dialogues.append(pseudo.input)
+        weights = [pseudo.weight * pseudo_weight for pseudo in chosen]
+        return self._items(dialogues, [pseudo.label for pseudo in chosen], weights)
+
+    def input_items(self, inputs: Sequence[Dialogue]) -> list[RewriteItem]:
+        return self._items(inputs, [None] * len(inputs), [1.0] * len(inputs))
+
+    def _items(
+        self, dialogues: Sequence[Dialogue], scripts: Sequence[Rewrite | None], weights: Sequence[float]
+    ) -> list[RewriteItem]:
+        rendered = render_all(dialogues, self.tokenizer, speakers=False, max_length=self.max_length)
+        rows = zip(dialogues, rendered, scripts, weights, strict=True)
+        items = [rewrite_item(dialogue, layout, script, weight=weight) for dialogue, layout, script, weight in rows]
+        return [item for item in items if item is not None]
+
+    def inputs_of(self, examples: Sequence[RewritingExample]) -> list[Dialogue]:
+        return [example.dialogue for example in examples]
+
+    def units_in(self, example: RewritingExample) -> int:
+        return 1
+
+    def collate(self, items: Sequence[RewriteItem]) -> RewriteBatch:
+        return collate_rewrites(items, self.tokenizer.pad_id, span_source=self.span_source)
+
+    def decode(self, heads: Sequence[Head], batch: RewriteBatch) -> list[list[Prediction]]:
+        return [
+            [Prediction(item.dialogue.id, rewrite, confidence, content=bool(rewrite.insertions))]
+            for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch), strict=True)
+        ]
+
+    def score(
+        self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]
+    ) -> Mapping[str, float]:
+        rewrites = [units[0].label.text for units in predictions]
+        return score(rewrites, [example.rewrite for example in examples]).as_dict()

@@ -1,0 +1,118 @@
+"""The metrics of dialogue rewriting, all over characters: a space is a character like any other (DESIGN 5.14).
+
+- WER: the edit distances of all utterances together, divided by the length of all references together.
+- ROUGE-L: per utterance the F1 of the longest common subsequence, 2·LCS / (|prediction| + |reference|); the mean.
+- EM: the share of predictions equal to their reference.
+- BLEU: of the whole corpus, up to 4-grams, brevity penalty exp(1 - |references| / |predictions|) where the predictions
+  are shorter, no smoothing (without one matching 4-gram it is 0).
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+from friend_training.core.counts import Counts, ratio
+
+ORDERS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class RewritingScore:
+    """Counts over some utterances; the counts of two sets of utterances add up to those of both."""
+
+    examples: int = 0
+    rouge_l: float = 0.0
+    exact: int = 0
+    edits: int = 0
+    reference: int = 0
+    prediction: int = 0
+    matching: tuple[int, ...] = (0,) * len(ORDERS)
+    possible: tuple[int, ...] = (0,) * len(ORDERS)
+
+    @classmethod
+    def of(cls, prediction: str, reference: str) -> "RewritingScore":
+        """The counts of one utterance."""
+        grams = [(_ngrams(prediction, order), _ngrams(reference, order)) for order in ORDERS]
+        return cls(
+            examples=1,
+            rouge_l=_rouge_l(prediction, reference),
+            exact=int(prediction == reference),
+            edits=Levenshtein.distance(prediction, reference),
+            reference=len(reference),
+            prediction=len(prediction),
+            matching=tuple((predicted & gold).total() for predicted, gold in grams),
+            possible=tuple(predicted.total() for predicted, _ in grams),
+        )
+
+    def __add__(self, other: "RewritingScore") -> "RewritingScore":
+        return RewritingScore(
+            self.examples + other.examples,
+            self.rouge_l + other.rouge_l,
+            self.exact + other.exact,
+            self.edits + other.edits,
+            self.reference + other.reference,
+            self.prediction + other.prediction,
+            tuple(map(sum, zip(self.matching, other.matching, strict=True))),
+            tuple(map(sum, zip(self.possible, other.possible, strict=True))),
+        )
+
+    def as_array(self) -> Counts:
+        """The counts in the order of the fields, as `rouge_l_of` and its neighbours read them."""
+        plain = (self.examples, self.rouge_l, self.exact, self.edits, self.reference, self.prediction)
+        return np.array([*plain, *self.matching, *self.possible], dtype=np.float64)
+
+    def as_dict(self) -> dict[str, float]:
+        """All metrics in percent. Higher is better, except for WER."""
+        counts = self.as_array()
+        return {
+            "rouge_l": float(rouge_l_of(counts)),
+            "em": float(exact_match_of(counts)),
+            "wer": float(word_error_rate_of(counts)),
+            "bleu": float(bleu_of(counts)),
+        }
+
+
+def score(predictions: Sequence[str], references: Sequence[str]) -> RewritingScore:
+    """Score predicted rewrites against their references, in the same order."""
+    return sum((RewritingScore.of(*pair) for pair in zip(predictions, references, strict=True)), start=RewritingScore())
+
+
+def unit_counts(predictions: Sequence[str], references: Sequence[str]) -> Counts:
+    """One row of counts per utterance [utterances, 14]: any sum of rows gives the metric of those utterances."""
+    rows = [RewritingScore.of(*pair).as_array() for pair in zip(predictions, references, strict=True)]
+    return np.stack(rows) if rows else np.empty((0, RewritingScore().as_array().size))
+
+
+def rouge_l_of(counts: Counts) -> Counts:
+    return 100 * ratio(counts[..., 1], counts[..., 0])
+
+
+def exact_match_of(counts: Counts) -> Counts:
+    return 100 * ratio(counts[..., 2], counts[..., 0])
+
+
+def word_error_rate_of(counts: Counts) -> Counts:
+    """WER in percent; where all references are empty, one stands in for their length so that edits still count."""
+    return 100 * counts[..., 3] / np.maximum(counts[..., 4], 1)
+
+
+def bleu_of(counts: Counts) -> Counts:
+    reference, prediction = counts[..., 4], counts[..., 5]
+    precisions = ratio(counts[..., 6:10], counts[..., 10:14])  # [..., orders]
+    some = (precisions > 0).all(-1)
+    mean = np.exp(np.log(np.where(precisions > 0, precisions, 1.0)).mean(-1))
+    brevity = np.exp(np.minimum(0.0, 1 - reference / np.maximum(prediction, 1)))
+    return np.asarray(100 * np.where(some, mean * brevity, 0.0))
+
+
+def _rouge_l(prediction: str, reference: str) -> float:
+    if prediction == reference:  # also where both are empty
+        return 1.0
+    return 2 * LCSseq.similarity(prediction, reference) / (len(prediction) + len(reference))
+
+
+def _ngrams(text: str, order: int) -> Counter[str]:
+    return Counter(text[start : start + order] for start in range(len(text) - order + 1))

@@ -1,0 +1,97 @@
+"""Sentence-level semantic role labelling: the bridge. The CSRL network on a 'dialogue' of one turn, no speakers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.examples import (
+    Argument,
+    Dialogue,
+    Roles,
+    Sentence,
+    SentenceArgument,
+    SentenceRoles,
+    SrlExample,
+    Turn,
+)
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items
+from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
+from friend_training.nn.tokens import Tokenizer
+from friend_training.tasks.srl.metrics import score_srl
+
+
+class SrlDefinition:
+    """A unit is one predicate of a sentence, its label the arguments in that sentence."""
+
+    name = "srl"
+    label_type = SentenceRoles
+    main_metric = "f1"
+
+    def __init__(self, *, encoder: str | Path, max_length: int = 125, mark: PredicateMark = "after") -> None:
+        self.tokenizer = Tokenizer.load(encoder)
+        self.max_length = max_length
+        self.mark = mark
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return RoleLabeller(encoder, mark=self.mark)
+
+    def gold_items(self, examples: Sequence[SrlExample]) -> list[RoleItem]:
+        labels = [[_as_roles(label) for label in example.roles] for example in examples]
+        items = self._items([example.sentence for example in examples], labels)
+        return [item for item in items if item.predicates]
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RoleItem]:
+        sentences: list[Sentence] = []
+        for pseudo in chosen:
+            assert isinstance(pseudo.input, Sentence)
+            sentences.append(pseudo.input)
+        return self._items(
+            sentences,
+            [[_as_roles(pseudo.label)] for pseudo in chosen],
+            [[pseudo.weight * pseudo_weight] for pseudo in chosen],
+        )
+
+    def input_items(self, inputs: Sequence[Sentence]) -> list[RoleItem]:
+        return self._items(inputs, None)
+
+    def _items(
+        self,
+        sentences: Sequence[Sentence],
+        labels: Sequence[Sequence[Roles]] | None,
+        weights: Sequence[Sequence[float]] | None = None,
+    ) -> list[RoleItem]:
+        turns = [Dialogue(sentence.id, (Turn("", sentence.text),), sentence.predicates) for sentence in sentences]
+        return role_items(turns, labels, self.tokenizer, speakers=False, max_length=self.max_length, weights=weights)
+
+    def inputs_of(self, examples: Sequence[SrlExample]) -> list[Sentence]:
+        return [example.sentence for example in examples]
+
+    def units_in(self, example: SrlExample) -> int:
+        return len(example.roles)
+
+    def collate(self, items: Sequence[RoleItem]) -> RoleBatch:
+        return collate_roles(items, self.tokenizer.pad_id)
+
+    def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
+        return [
+            [Prediction(d.unit, _as_label(d.roles), d.confidence, content=bool(d.roles.arguments)) for d in units]
+            for units in decode_roles(heads, batch)
+        ]
+
+    def score(self, examples: Sequence[SrlExample], predictions: Sequence[Sequence[Prediction]]) -> Mapping[str, float]:
+        return score_srl(
+            [prediction.label for units in predictions for prediction in units],
+            [roles for example in examples for roles in example.roles],
+        )
+
+
+def _as_roles(label: SentenceRoles) -> Roles:
+    return Roles(label.predicate, tuple(Argument(a.role, 0, a.start, a.end) for a in label.arguments))
+
+
+def _as_label(roles: Roles) -> SentenceRoles:
+    return SentenceRoles(roles.predicate, tuple(SentenceArgument(a.role, a.start, a.end) for a in roles.arguments))

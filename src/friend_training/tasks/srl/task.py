@@ -1,0 +1,29 @@
+"""Sentence-level SRL as a task of the core, and, once trained, as a bridge with fixed parameters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from friend_training.examples import Sentence, SentenceRoles
+from friend_training.nn.role_labeller import PredicateMark
+from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.srl.definition import SrlDefinition
+
+
+def srl_task(
+    encoder: str | Path, settings: TrainingSettings, *, max_length: int = 125, mark: PredicateMark = "after"
+) -> TorchTask:
+    definition = SrlDefinition(encoder=encoder, max_length=max_length, mark=mark)
+    return TorchTask(definition, encoder=encoder, settings=settings)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedBridge:
+    """Our own SRL model as a bridge: it is given the predicate and answers for it."""
+
+    task: TorchTask
+    name: str = "own"
+
+    def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
+        return [tuple(unit.label for unit in units) for units in self.task.predict(sentences)]

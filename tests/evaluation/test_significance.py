@@ -1,0 +1,98 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from friend_training.core.counts import Counts, f1_of
+from friend_training.evaluation.significance import group_counts, paired_bootstrap
+
+
+def mean(counts: Counts) -> Counts:
+    return np.asarray(counts[..., 0] / counts[..., 1])
+
+
+def with_ones(values: Counts) -> Counts:
+    """Per-dialogue values as counts (value, 1), so that their ratio of sums is the mean."""
+    return np.stack([values, np.ones_like(values)], axis=-1)
+
+
+def test_a_method_against_itself() -> None:
+    counts = np.random.default_rng(0).random((3, 50, 3))
+    result = paired_bootstrap(counts, counts, f1_of, samples=200)
+    assert (result.difference, result.low, result.high, result.p_value) == (0, 0, 0, 1)
+
+
+def test_better_on_every_dialogue() -> None:
+    a, b = with_ones(np.full((1, 30), 2.0)), with_ones(np.full((1, 30), 1.0))
+    result = paired_bootstrap(a, b, mean, samples=999)
+    assert (result.value_a, result.value_b, result.difference) == (2, 1, 1)
+    assert (result.low, result.high) == (1, 1)
+    assert result.p_value == pytest.approx(2 / 1000)
+    assert paired_bootstrap(b, a, mean, samples=999).difference == -1
+
+
+def test_two_dialogues_by_hand() -> None:
+    # Samples draw (1,1), (1,2), (2,1) or (2,2): differences 1, 0, 0, -1. A quarter on either side, half at 0.
+    a, b = with_ones(np.array([[1.0, 0.0]])), with_ones(np.array([[0.0, 1.0]]))
+    result = paired_bootstrap(a, b, mean, samples=20_000, confidence=0.6)
+    assert result.difference == 0
+    assert (result.low, result.high) == (-1, 1)
+    assert result.p_value == 1
+    narrow = paired_bootstrap(a, b, mean, samples=20_000, confidence=0.4)
+    assert (narrow.low, narrow.high) == (0, 0)
+
+
+def test_agrees_with_scipy() -> None:
+    generator = np.random.default_rng(1)
+    b = generator.normal(0, 1, 80)
+    a = b + generator.normal(0.15, 0.6, 80)
+    ours = paired_bootstrap(with_ones(a[None]), with_ones(b[None]), mean, samples=20_000, seed=3)
+    theirs = stats.bootstrap((a - b,), np.mean, n_resamples=20_000, method="percentile", random_state=4)
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.01)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.01)
+    assert ours.p_value == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=0.02)
+    assert 0.01 < ours.p_value < 0.5  # neither end of the scale: agreement says something
+
+
+def test_the_p_value_is_uniform_without_a_difference() -> None:
+    generator = np.random.default_rng(2)
+    values = [
+        paired_bootstrap(
+            with_ones(generator.normal(size=(1, 60))),
+            with_ones(generator.normal(size=(1, 60))),
+            mean,
+            samples=400,
+            seed=seed,
+        ).p_value
+        for seed in range(200)
+    ]
+    assert stats.kstest(values, "uniform").pvalue > 0.01
+
+
+def test_seeds_are_pooled_and_may_differ_in_number() -> None:
+    a = with_ones(np.array([[3.0, 1.0], [1.0, 3.0]]))  # two seeds, each unsure; pooled, 2 for every dialogue
+    b = with_ones(np.array([[1.0, 1.0]]))
+    result = paired_bootstrap(a, b, mean, samples=100)
+    assert (result.difference, result.low, result.high) == (1, 1, 1)
+
+
+def test_repeats_with_its_seed_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = np.random.default_rng(5).random((2, 2, 20, 3))
+    first = paired_bootstrap(a, b, f1_of, samples=300, seed=7)
+    assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
+    assert paired_bootstrap(a, b, f1_of, samples=300, seed=8) != first
+    monkeypatch.setattr("friend_training.evaluation.significance._DRAWS_AT_ONCE", 140)
+    assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
+
+
+def test_units_are_summed_by_dialogue() -> None:
+    counts = np.array([[1, 2], [10, 20], [100, 200]])
+    np.testing.assert_array_equal(group_counts(counts, ["y", "x", "y"]), [[101, 202], [10, 20]])
+
+
+def test_wrong_shapes_are_refused() -> None:
+    with pytest.raises(ValueError, match="same dialogues"):
+        paired_bootstrap(np.ones((1, 3, 2)), np.ones((1, 4, 2)), mean)
+    with pytest.raises(ValueError, match="nothing to compare"):
+        paired_bootstrap(np.ones((1, 0, 2)), np.ones((1, 0, 2)), mean)
+    with pytest.raises(ValueError, match="one group per unit"):
+        group_counts(np.ones((2, 2)), ["x"])

@@ -1,0 +1,98 @@
+import csv
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from friend_training.errors import DataError
+from friend_training.evaluation.tables import Column, Table, build_table, to_csv, to_latex, to_markdown, to_rich
+
+COLUMNS = (Column("csrl.f1", "F1"), Column("rewriting.wer", "WER", higher_is_better=False))
+
+
+def record(method: str, seed: int, f1: float, wer: float | None = None, scenario: str = "few-shot") -> dict[str, Any]:
+    metrics = {"csrl.f1": f1} | ({} if wer is None else {"rewriting.wer": wer})
+    return {"method": method, "seed": seed, "scenario": scenario, "metrics": metrics}
+
+
+RECORDS = [
+    record("Base_100%", 1, 20.0, 40.0),
+    record("FDT", 1, 30.0, 30.0),
+    record("Base_100%", 2, 22.0, 42.0),
+    record("FDT", 2, 34.0, 29.0),
+    record("SST", 1, 25.0),
+    record("FDT", 1, 99.0, 1.0, scenario="domain generalisation"),
+]
+
+
+def table() -> Table:
+    return build_table(RECORDS, COLUMNS, scenario="few-shot", marks={("FDT", "csrl.f1"): "*"}, caption="* p < 0.05")
+
+
+def test_markdown() -> None:
+    assert to_markdown(table()) == (
+        "| Method | F1 | WER↓ |\n"
+        "| --- | ---: | ---: |\n"
+        "| Base\\_100% | 21.0 ± 1.4 | 41.0 ± 1.4 |\n"
+        "| FDT | **32.0 ± 2.8**\\* | **29.5 ± 0.7** |\n"
+        "| SST | 25.0 | – |\n"
+        "\n"
+        "\\* p < 0.05\n"
+    )
+
+
+def test_latex() -> None:
+    lines = to_latex(table()).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrr}"
+    assert lines[2] == r"Method & F1 & WER$\Downarrow$ \\"
+    assert lines[4] == r"Base\_100\% & 21.0\,$\pm$\,1.4 & 41.0\,$\pm$\,1.4 \\"
+    assert lines[5] == r"FDT & \textbf{32.0\,$\pm$\,2.8}* & \textbf{29.5\,$\pm$\,0.7} \\"
+    assert lines[-1] == r"\end{tabular}"
+
+
+def test_csv_has_full_precision() -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(table()))))
+    assert [row["method"] for row in rows] == ["Base_100%", "FDT", "SST"]
+    assert float(rows[0]["csrl.f1.mean"]) == 21
+    assert float(rows[0]["csrl.f1.std"]) == pytest.approx(2**0.5)
+    assert rows[0]["csrl.f1.seeds"] == "2"
+    assert (rows[2]["csrl.f1.std"], rows[2]["rewriting.wer.mean"]) == ("", "")
+
+
+def test_the_papers_six_metrics_fit_into_eighty_columns() -> None:
+    names = ("precision", "recall", "f1", "rouge_l", "em", "wer")
+    columns = [
+        Column(name, title) for name, title in zip(names, ("Pre.", "Rec.", "F1", "R-L", "EM", "WER"), strict=True)
+    ]
+    records = [
+        {"method": method, "seed": seed, "scenario": "s", "metrics": dict.fromkeys(names, 61.8 + 10 * seed)}
+        for method in ("Base, same steps", "FDT-SF")
+        for seed in (1, 2)
+    ]
+    marks = {("FDT-SF", name): "*" for name in names}
+    console = Console(width=80, file=io.StringIO(), record=True, force_terminal=False)
+    console.print(to_rich(build_table(records, columns, scenario="s", marks=marks)))
+    printed = console.export_text()
+    assert max(map(len, printed.splitlines())) <= 80
+    assert printed.count("76.8±7.1*") == 6
+    assert "…" not in printed
+
+
+def test_the_terminal_shows_the_best_in_bold() -> None:
+    console = Console(width=80, file=io.StringIO(), record=True, force_terminal=True, color_system="standard")
+    console.print(to_rich(table()))
+    printed = console.export_text(styles=True)
+    assert "\x1b[1m32.0±2.8*\x1b[0m" in printed
+    assert "\x1b[1m21.0±1.4" not in printed
+
+
+def test_what_is_printed_alike_is_bold_alike() -> None:
+    records = [record("a", 1, 30.01), record("b", 1, 30.04), record("c", 1, 29.9)]
+    rows = dict(build_table(records, COLUMNS[:1], scenario="few-shot").rows)
+    assert [cells[0] is not None and cells[0].best for cells in rows.values()] == [True, True, False]
+
+
+def test_a_result_given_twice_is_refused() -> None:
+    with pytest.raises(DataError, match="'FDT', seed 1"):
+        build_table([record("FDT", 1, 1.0), record("FDT", 1, 2.0)], COLUMNS, scenario="few-shot")
