@@ -1,4 +1,4 @@
-"""The corrected formula against explicit labels and translation tables, within sampling error; the printed one is not."""
+"""Explicit labels and tables agree with the corrected formula within sampling error, and not with the printed one."""
 
 import math
 
@@ -15,7 +15,7 @@ from friend_training.core.theory import (
 )
 from friend_training.errors import ConfigError
 
-INPUTS = 200_000
+INPUTS = 100_000
 GRID = [
     (eta_a, eta_b, size, rho)
     for eta_a in (0.1, 0.3, 0.7, 0.95)
@@ -39,9 +39,9 @@ def _standard_errors_off(seen: SimulatedAgreement, matched: float, error: float)
 
 
 def test_the_corrected_form_holds_over_a_grid() -> None:
-    off = []
+    off: list[float] = []
     for seed, (eta_a, eta_b, size, rho) in enumerate(GRID):
-        seen = simulate_agreement(eta_a, eta_b, size, inputs=INPUTS, seed=seed, rho=rho, tables=2)
+        seen = simulate_agreement(eta_a, eta_b, size, inputs=INPUTS, seed=seed, rho=rho, tables=2, labels=50_000)
         expected = (
             match_probability(eta_a, eta_b, 1 / size, rho=rho),
             corrected_error_rate(eta_a, eta_b, 1 / size, rho=rho),
@@ -65,7 +65,7 @@ def test_a_skewed_space_counts_by_its_effective_epsilon(eta_a: float, eta_b: flo
 def test_the_printed_form_does_not_hold() -> None:
     seen = simulate_agreement(0.3, 0.3, 10, inputs=INPUTS, seed=0)
     expected = printed_match_probability(0.3, 0.3, 0.1), printed_error_rate(0.3, 0.3, 0.1)
-    assert min(map(abs, _standard_errors_off(seen, *expected))) > 50
+    assert min(map(abs, _standard_errors_off(seen, *expected))) > 30  # standard errors
     assert seen.error == pytest.approx(0.387, abs=0.01)
 
 

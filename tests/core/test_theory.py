@@ -75,10 +75,10 @@ def test_needed_epsilon_inverts_the_error(eta_a: float, eta_b: float, epsilon: f
     assert needed_epsilon(target, eta_a, eta_b, rho=rho) == pytest.approx(epsilon, rel=1e-6, abs=1e-9)
 
 
-@given(inner, inner, st.integers(2, 100_000), dependence)
-def test_needed_size_inverts_the_error(eta_a: float, eta_b: float, size: int, rho: float) -> None:
-    target = corrected_error_rate(eta_a, eta_b, uniform_epsilon(size), rho=rho)
-    assert needed_size(target * (1 + 1e-9), eta_a, eta_b, rho=rho) in (size - 1, size)
+@given(inner, inner, st.integers(2, 1_000))
+def test_needed_size_inverts_the_error(eta_a: float, eta_b: float, size: int) -> None:
+    target = corrected_error_rate(eta_a, eta_b, uniform_epsilon(size))
+    assert needed_size(target * (1 + 1e-9), eta_a, eta_b) == size
 
 
 @given(inner, inner, inner, st.floats(0.0, 0.3))

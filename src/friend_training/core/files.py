@@ -12,6 +12,9 @@ from pathlib import Path
 
 from friend_training.errors import RunError
 
+_NEXT_TO_NOTHING = 1 << 16
+"""So few free bytes that a write which failed, failed for want of them."""
+
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
@@ -19,7 +22,8 @@ def atomic_file(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     try:
-        yield temporary
+        with _noticing_full_disk(path.parent):
+            yield temporary
         _flush(temporary)
         os.replace(temporary, path)
         _flush(path.parent)
@@ -34,7 +38,8 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
     try:
-        yield temporary
+        with _noticing_full_disk(temporary):
+            yield temporary
         for path in sorted(temporary.rglob("*")):
             _flush(path)
         if folder.exists():
@@ -59,6 +64,17 @@ def explain_full_disk(run: Path) -> Iterator[None]:
         if not _is_full_disk(error):
             raise
         raise RunError(f"no space left on the disk of {run}; free some and `friend-train resume {run}`") from error
+
+
+@contextmanager
+def _noticing_full_disk(folder: Path) -> Iterator[None]:
+    """Some writers (numpy, torch.save) only say that a write came out short: look at the disk before cleaning up."""
+    try:
+        yield
+    except Exception as error:
+        if _is_full_disk(error) or shutil.disk_usage(folder).free > _NEXT_TO_NOTHING:
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from error
 
 
 def _is_full_disk(error: Exception) -> bool:

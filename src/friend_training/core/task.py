@@ -71,9 +71,14 @@ class Task(Protocol):
     keep labels. `main_metric` names the entry of `evaluate` by which iterations are compared on dev, higher is better.
     """
 
-    name: str
-    label_type: Any
-    main_metric: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label_type(self) -> Any: ...
+
+    @property
+    def main_metric(self) -> str: ...
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan

@@ -57,7 +57,7 @@ def read_corecode(path: Path, problems: Problems) -> Iterator[Dialogue]:
 
 def read_kdconv(path: Path, problems: Problems) -> Iterator[Dialogue]:
     """KdConv: a JSON list of {"messages": [{"message": text, …}, …], …}; the knowledge triples are not read."""
-    for number, item in enumerate(_json(read_text(path)), start=1):
+    for number, item in enumerate(_items(path), start=1):
         messages = item.get("messages", ()) if isinstance(item, dict) else ()
         utterances = [message.get("message") for message in messages]
         if utterances and _all_text(utterances):
@@ -131,6 +131,14 @@ def _utterances(item: Any, field: str) -> list[str]:
     if not isinstance(utterances, list) or not _all_text(utterances):
         raise DataError(f"expected an object whose field {field!r} is a list of utterances")
     return utterances
+
+
+def _items(path: Path) -> list[Any]:
+    problems = Problems(path, strict=True)
+    items = None
+    with problems.skipping(1):
+        items = _json(read_text(path))
+    return items if isinstance(items, list) else []
 
 
 def _all_text(values: Any) -> bool:

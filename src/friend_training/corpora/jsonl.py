@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from friend_training.corpora.atomic import writing
+from friend_training.core.files import atomic_file
 from friend_training.corpora.jsonl_models import (
     ArgumentLine,
     DialogueLine,
@@ -51,7 +51,9 @@ def read_csrl_lines(path: Path, problems: Problems) -> Iterator[CsrlExample]:
     """Dialogues whose predicates are labelled; a dialogue may have none."""
     for number, line in _lines(path, problems, DialogueLine):
         if line.predicates is None or any(predicate.arguments is None for predicate in line.predicates):
-            problems.report(number, "no CSRL labels: expected 'predicates', each with 'arguments' (a list, maybe empty)")
+            problems.report(
+                number, "no CSRL labels: expected 'predicates', each with 'arguments' (a list, maybe empty)"
+            )
             continue
         labels = {
             Predicate(p.start, p.end): tuple(
@@ -86,7 +88,7 @@ def read_sentences(path: Path, problems: Problems) -> Iterator[SrlExample]:
 def write_jsonl(path: Path, examples: Iterable[Example]) -> int:
     """Writes examples of any kind and says how many; the file appears only when all of them are written."""
     count = 0
-    with writing(path) as stream:
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for example in examples:
             stream.write(to_line(example) + "\n")
             count += 1
@@ -123,7 +125,9 @@ def _dialogue_line(
 ) -> DialogueLine:
     asked = tuple(PredicateLine(start=p.start, end=p.end) for p in dialogue.predicates) or None
     turns = tuple(TurnLine(speaker=turn.speaker, text=turn.text, words=turn.words) for turn in dialogue.turns)
-    return DialogueLine(id=dialogue.id, turns=turns, predicates=asked if predicates is None else predicates, rewrite=rewrite)
+    return DialogueLine(
+        id=dialogue.id, turns=turns, predicates=asked if predicates is None else predicates, rewrite=rewrite
+    )
 
 
 def _predicate_line(roles: Roles) -> PredicateLine:
@@ -146,7 +150,9 @@ def _lines(path: Path, problems: Problems, model: type[L]) -> Iterator[tuple[int
         with problems.skipping(number):
             line = _parse(text, model)
             if line.id in first_seen:
-                raise DataError(f"the id {line.id!r} was given before, on line {first_seen[line.id]}; ids must be unique")
+                raise DataError(
+                    f"the id {line.id!r} was given before, on line {first_seen[line.id]}; ids must be unique"
+                )
             first_seen[line.id] = number
         if line is not None and first_seen[line.id] == number:
             yield number, line

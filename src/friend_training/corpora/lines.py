@@ -41,11 +41,6 @@ def read_text(path: Path) -> str:
     return "".join(_decoded(raw) for raw in _raw_lines(path))
 
 
-def stem(path: Path) -> str:
-    """The name without .gz and without its last suffix: `LCCC-base_valid.json.gz` is LCCC-base_valid."""
-    return Path(path.name.removesuffix(".gz")).stem
-
-
 def _raw_lines(path: Path) -> Iterator[bytes]:
     with open_bytes(path) as stream:
         try:

@@ -62,7 +62,9 @@ def _column_file(folder: Path, name: str) -> Path:
     for file in (folder / f"{name}.txt", folder / f"{name}.txt.gz"):
         if file.is_file():
             return file
-    raise DataError(f"no {name}.txt here; expected a.txt (words), b.txt (parts of speech) and c.txt (labels)", path=folder)
+    raise DataError(
+        f"no {name}.txt here; expected a.txt (words), b.txt (parts of speech) and c.txt (labels)", path=folder
+    )
 
 
 def _slash_lines(path: Path, problems: Problems) -> Iterator[_Line]:

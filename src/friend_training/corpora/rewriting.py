@@ -5,6 +5,7 @@ the same in every corpus. Empty context utterances are left out after that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from friend_training.corpora.lines import numbered_lines
@@ -24,8 +25,20 @@ def read_restoration(path: Path, problems: Problems) -> Iterator[RewritingExampl
 
 
 def read_canard(path: Path, problems: Problems) -> Iterator[RewritingExample]:
-    """CANARD: article, section, questions and answers so far, the question, its rewrite; any number of fields."""
-    return _read(path, problems, "canard", _canard_fields)
+    """CANARD: article, section, questions and answers so far, the question, its rewrite; any number of fields.
+
+    The questions of one conversation follow each other, each with all that was said before it. Their ids say that they
+    are cuts of one dialogue, so that a split keeps them together.
+    """
+    source = ""
+    before: tuple[str, ...] = ("",)
+    for example in _read(path, problems, "canard", _canard_fields):
+        texts = tuple(turn.text for turn in example.dialogue.turns)
+        if texts[: len(before)] != before:
+            source = example.dialogue.id
+        before = texts
+        name = f"{source}/turn{len(texts)}"
+        yield RewritingExample(replace(example.dialogue, id=name), example.rewrite)
 
 
 def _rewrite_fields(line: str) -> tuple[Sequence[str], str]:

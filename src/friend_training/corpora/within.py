@@ -1,6 +1,14 @@
 """What sentence-level SRL can learn from CSRL labels: the arguments that stand in the predicate's own utterance."""
 
-from friend_training.examples import SPEAKER, Argument, CsrlExample, Sentence, SentenceArgument, SentenceRoles, SrlExample
+from friend_training.examples import (
+    SPEAKER,
+    Argument,
+    CsrlExample,
+    Sentence,
+    SentenceArgument,
+    SentenceRoles,
+    SrlExample,
+)
 
 
 def within_utterance(example: CsrlExample, *, only_complete: bool = False) -> SrlExample:

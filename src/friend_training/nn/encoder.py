@@ -31,10 +31,14 @@ class Encoder(nn.Module):
         self.model = model
         config = model.config
         self.width: int = config.hidden_size  # type: ignore[union-attr, assignment]
-        self.types: int = getattr(config, "type_vocab_size", 0)  # type: ignore[assignment]
+        self.types: int = getattr(config, "type_vocab_size", 0)
         # A batch touches a few hundred of many thousand rows: the others get neither gradient nor optimizer state.
-        self.words: nn.Embedding = model.get_input_embeddings()  # type: ignore[operator]
         self.words.sparse = True
+
+    @property
+    def words(self) -> nn.Embedding:
+        words: nn.Embedding = self.model.get_input_embeddings()  # type: ignore[operator]
+        return words
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor, added: Tensor | None = None) -> Tensor:
         """[B, M] → [B, M, H]; `added` [B, M, E] is put on top of the word embeddings."""
@@ -61,7 +65,7 @@ def empty_encoder(folder: Path) -> Encoder:
     """The architecture that a task folder describes, without its weights (they come from the task's own file)."""
     config = AutoConfig.from_pretrained(str(folder))
     extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
-    return Encoder(AutoModel.from_config(config, **extra))
+    return Encoder(AutoModel.from_config(config, **extra))  # type: ignore[no-untyped-call]
 
 
 def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:
@@ -69,7 +73,7 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     write_character_vocabulary(folder, texts)
     tokenizer = Tokenizer.load(folder)
     torch.manual_seed(seed)
-    model = BertModel(
+    model = BertModel(  # type: ignore[no-untyped-call]
         BertConfig(
             vocab_size=len(tokenizer.backend),
             hidden_size=shape.width,

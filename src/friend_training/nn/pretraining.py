@@ -48,7 +48,7 @@ def pretrain_encoder(
             hidden = model(input_ids=hidden_ids, attention_mask=(ids != tokenizer.pad_id).long()).last_hidden_state
             at = targets >= 0
             logits = transform(hidden[at]) @ model.get_input_embeddings().weight.T
-            F.cross_entropy(logits, targets[at]).backward()
+            F.cross_entropy(logits, targets[at]).backward()  # type: ignore[no-untyped-call]
             clip_gradients(weights, 1.0)
             factor = warm_up_then_decay(done, steps=steps, warm_up=0.1)
             for group in optimizer.param_groups:

@@ -128,11 +128,15 @@ def predict_repeats_itself(trial: TaskTrial) -> Faults:
 
 def predict_does_not_depend_on_the_batch(trial: TaskTrial) -> Faults:
     """Sharding, resuming and another batch size must not change what is chosen."""
-    together = {p.unit: p for p in trial.units}
-    backwards = trial.task.predict(trial.inputs[::-1])
+    backwards = trial.task.predict(trial.inputs[::-1])[::-1]
     alone = [trial.task.predict([x])[0] for x in trial.inputs]
-    for prediction in (p for predictions in [*backwards, *alone] for p in predictions):
-        other = together.get(prediction.unit, prediction)
+    pairs = [
+        ({p.unit: p for p in together}.get(prediction.unit, prediction), prediction)
+        for elsewhere in (backwards, alone)
+        for together, predictions in zip(trial.predictions, elsewhere, strict=True)
+        for prediction in predictions
+    ]
+    for other, prediction in pairs:
         if (other.label, other.content) != (prediction.label, prediction.content):
             yield f"unit {prediction.unit!r} is {other.label!r} in one batch and {prediction.label!r} in another"
         if abs(other.confidence - prediction.confidence) > BATCH_TOLERANCE:

@@ -1,18 +1,18 @@
 """Clauses: a frame with fillers, put into a wording."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from friend_training.corpora.embedded.entities import Entity, Kind
 from friend_training.corpora.embedded.frames import Frame
-from friend_training.corpora.embedded.pattern import Pattern, Slot, read_pattern
+from friend_training.corpora.embedded.pattern import Pattern, Slot, Wordings, read_pattern
 from friend_training.corpora.embedded.pieces import Piece
 
-ADJUNCT_RATES = {"TMP": 0.35, "LOC": 0.4, "PRP": 0.35}
+ADJUNCT_RATES = {"TMP": 0.38, "LOC": 0.55, "PRP": 0.55}
 """How often an adjunct that a wording has room for is there."""
 
-Wordings = Mapping[str, Sequence[str]]
 Realise = Callable[[Slot, Entity], list[Piece]]
 """How an argument is said in its slot; the pieces come without roles."""
 
@@ -25,9 +25,10 @@ class Event:
     fillers: dict[str, Entity]
 
 
+@cache
 def fitting_patterns(frame: Frame, wordings: Wordings, *, having: frozenset[str] = frozenset()) -> list[Pattern]:
     """The wordings that need no role the frame lacks and have room for all the roles in `having`."""
-    patterns = [read_pattern(written) for written in wordings.get(frame.construction, ())]
+    patterns = [read_pattern(written) for written in wordings.written.get(frame.construction, ())]
     return [p for p in patterns if p.required <= frame.kinds.keys() and having <= p.slots.keys()]
 
 

@@ -5,14 +5,21 @@ from dataclasses import replace
 from functools import partial
 
 from friend_training.corpora.embedded import chat
-from friend_training.corpora.embedded.clauses import Event, mark_topic, say_in_full, word_clause
 from friend_training.corpora.embedded.anaphora import QUESTION_WORDS
-from friend_training.corpora.embedded.entities import Entity
+from friend_training.corpora.embedded.clauses import Event, mark_topic, say_in_full, word_clause
+from friend_training.corpora.embedded.entities import Entity, Kind
 from friend_training.corpora.embedded.noise import add_noise
 from friend_training.corpora.embedded.pattern import Pattern, Slot
 from friend_training.corpora.embedded.pieces import Piece
 from friend_training.corpora.embedded.stage import Stage
-from friend_training.corpora.embedded.wordings import ENDINGS, OPENERS, QUESTION_ENDINGS, STATEMENTS
+from friend_training.corpora.embedded.wordings import (
+    ENDINGS,
+    OPENERS,
+    PLAIN_ENDINGS,
+    QUESTION_ENDINGS,
+    STATEMENTS,
+    YES_NO_ENDINGS,
+)
 
 CONTEXT_NOISE = 0.12
 ARGUMENT_ROLES = ("ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "LOC")
@@ -26,8 +33,8 @@ def chatter(stage: Stage, lines: Sequence[str]) -> None:
     say(stage, [Piece(stage.rng.choice(lines))])
 
 
-def topic(stage: Stage) -> Entity:
-    return stage.fresh(chat.TOPIC_KINDS & stage.entities.keys())
+def topic(stage: Stage, kinds: frozenset[Kind] = chat.TOPIC_KINDS) -> Entity:
+    return stage.fresh(chat.TOPIC_KINDS & kinds & stage.entities.keys())
 
 
 def introduce(stage: Stage, entity: Entity) -> None:
@@ -54,9 +61,17 @@ def state(stage: Stage, entity: Entity) -> None:
 
 def tell(stage: Stage, event: Event, pattern: Pattern) -> None:
     pieces = word_clause(event, pattern, partial(say_in_full, speaker=stage.memory.speaker), predicate=0)
-    ending = stage.rng.choice(ENDINGS) if stage.rng.random() < 0.8 else "吗？"
+    ending = stage.rng.choice(endings(stage, event, question_rate=0.15))
     opener = stage.rng.choice(OPENERS) if stage.rng.random() < 0.25 else ""
     say(stage, _without_labels([Piece(opener), *mark_topic(pieces), Piece(ending)]))
+
+
+def endings(stage: Stage, event: Event, *, question_rate: float) -> Sequence[str]:
+    """Nobody asks what they did themselves, nor tells the other what that one did."""
+    if stage.memory.speaker in event.fillers.values():
+        return PLAIN_ENDINGS
+    asking = stage.memory.listener in event.fillers.values() or stage.rng.random() < question_rate
+    return YES_NO_ENDINGS if asking else ENDINGS
 
 
 def ask(stage: Stage, event: Event, pattern: Pattern, *, role: str) -> None:
@@ -71,7 +86,6 @@ def ask(stage: Stage, event: Event, pattern: Pattern, *, role: str) -> None:
     opener = stage.rng.choice(("那", "对了，", "话说", "哎，")) if stage.rng.random() < 0.3 else ""
     ending = Piece(stage.rng.choice(QUESTION_ENDINGS))
     say(stage, _without_labels([Piece(opener), *mark_topic(pieces), ending]))
-
 
 
 def _without_labels(pieces: list[Piece]) -> list[Piece]:

@@ -71,10 +71,12 @@ _GRIDS: tuple[tuple[Kind, tuple[Inventory, ...], str, str], ...] = (
     (Kind.WOMAN, _ALL, "艾 莉 索 安 凯 黛 玛 露", "琳娜 蒂亚 菲雅 丽莎 西卡 贝拉 芙妮"),
     (Kind.BAND, _ARTS, "夜航 银河 蓝调 柠檬 铁轨 野草 木马 白昼 逆风", "乐队 合唱团 组合"),
     (Kind.FILM, _ARTS, "长夜 春天 孤岛 黑色 最后的 寻找 星空 沉默的 第七 南方 消失的 白色 风中 无人",
-     "来信 列车 之城 海岸 夏天 谜案 英雄 舞者 少年 花园 传说 情书"),
+     "来信 列车 城堡 海岸 夏天 谜案 英雄 舞者 少年 花园 传说 情书"),
     (Kind.SONG, _ARTS, "晚风 月光 那年 远方 雨后 流浪 旧日 夏夜 思念 海边", "慢慢 告白 小调 回声 情人 站台 少女 之歌"),
-    (Kind.BOOK, _ARTS, "河流 故乡 百年 沙漠 北方 石头 荒原 水边 大雪 无声", "纪事 往事 手记 简史 人家 日记 物语 三部曲"),
-    (Kind.CHARACTER, _ARTS, "卧底 年轻 退休 失忆的 落魄 冷血 乡村 天才 盲人", "警察 医生 律师 画家 老师 杀手 记者 厨师"),
+    (Kind.BOOK, _ARTS, "河流 故乡 百年 沙漠 北方 石头 荒原 水边 大雪 无声",
+     "纪事 往事 手记 简史 人家 日记 物语 三部曲"),
+    (Kind.CHARACTER, _ARTS, "卧底 年轻 退休 失忆的 落魄 冷血 乡村 天才 盲人",
+     "警察 医生 律师 画家 老师 杀手 记者 厨师"),
     (Kind.STUDIO, _ARTS, "星河 蓝鲸 远山 银杏 北斗 火花 晨光 红帆 飞鸟", "影业 影视 传媒 制片厂 文化公司"),
     (Kind.AWARD, _ARTS, "金鹿 飞云 华灯 白鹤 星光 金桂 海潮", "新人奖 最佳影片 终身成就奖 评委会奖 最佳音乐奖"),
     (Kind.VENUE, _ARTS, "大光明 红星 万象 百老汇 胜利 和平 东方 时代", "影院 剧场 电影城 大剧院 艺术中心"),
@@ -85,7 +87,7 @@ _GRIDS: tuple[tuple[Kind, tuple[Inventory, ...], str, str], ...] = (
     (Kind.DISH, _TRIPS, "酸汤 麻辣 红烧 清蒸 糖醋 椒盐 葱油 桂花 铁板 干锅", "鱼 牛肉 排骨 豆腐 鸡 虾 茄子 羊肉"),
     (Kind.GIFT, _TRIPS, "手工 真丝 老牌 竹编 彩绘 本地 银质 迷你", "围巾 茶叶 扇子 明信片 杯子 挂件 陶罐 香囊"),
     (Kind.VEHICLE, _TRIPS, "早班 夜班 直达 最后一班 头一班 临时加开的", "飞机 高铁 大巴 火车 轮渡"),
-    (Kind.AMOUNT, _ALL, "三十 五十 八十 一百二 两百 三百 五百 八百 一千 两千", "块 元 块钱"),
+    (Kind.AMOUNT, _ALL, "三十 五十 六十 八十 两百 三百 五百 八百 一千 两千", "块 元 块钱"),
     (Kind.TIME, _ALL, "去年 前年 今年 大前年", "春天 夏天 秋天 冬天 年初 年底 三月 五月 八月 十月"),
     (Kind.TIME, _ALL, "昨天 前天 今天 上周五 周六 周日 上周三 元旦", "早上 上午 中午 下午 晚上 半夜"),
     (Kind.TIME, _ALL, "国庆 春节 中秋 五一 暑假 端午", "前 期间 之后 那几天"),
@@ -97,7 +99,7 @@ _GRIDS: tuple[tuple[Kind, tuple[Inventory, ...], str, str], ...] = (
 
 def _is_quoted(kind: Kind, row: int, column: int) -> bool:
     """Titles mostly stand in 《》, as people write them, but not always."""
-    return kind in (Kind.FILM, Kind.SONG, Kind.BOOK) and (row * 5 + column * 2) % 3 != 0
+    return kind in (Kind.FILM, Kind.SONG, Kind.BOOK) and (row // 3 + column) % 3 != 0
 
 
 @cache

@@ -30,7 +30,7 @@ class Construction(StrEnum):
     PLAY = "play"  # 饰演 a character in a film
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A verb, its construction and the kinds that may fill each of its roles.
 
@@ -57,20 +57,20 @@ _FILM_FRAMES = """
 拍 affect 0=pu 1=f L=c P
 主演 act 0=p 1=f
 制作 act 0=u 1=fs L=c
-投资 act 0=pu 1=f
+投资 act 0=pu 1=f P
 发行 act 0=u 1=fs L=c
 写 act 0=p 1=ks L=c P
 唱+ act 0=pb 1=s L=vc
 录 affect 0=pb 1=s L=c
-翻唱 act 0=pb 1=s L=vc
-创作 act 0=pb 1=sk L=c
+翻唱 act 0=pb 1=s L=vc P
+创作 act 0=pb 1=sk L=c P
 出版 act 0=p 1=k L=c
 获得 act 0=p 1=w L=c
 拿下 act 0=pf 1=w L=c
-剪辑 affect 0=p 1=f L=c
+剪辑 affect 0=p 1=f L=c P
 看+ affect 0=p 1=f L=v P
-听+ act 0=p 1=s L=v
-读+ affect 0=p 1=k L=c
+听+ act 0=p 1=s L=v P
+读+ affect 0=p 1=k L=c P
 下载+ affect 0=p 1=fs
 点评+ act 0=p 1=fsk
 收藏+ act 0=p 1=sk
@@ -112,33 +112,33 @@ _FILM_FRAMES = """
 期待+ state 0=p 1=f
 怀念+ state 0=p 1=sfb
 熟悉+ state 0=p 1=fskc
-认识+ state 0=p 1=pb
+崇拜+ state 0=p 1=pb
 """
 
 _TRAVEL_FRAMES = """
 吃+ affect 0=p 1=d L=tc
 点+ act 0=p 1=d L=t
-尝+ act 0=p 1=d L=tc
+尝+ act 0=p 1=d L=tc P
 做+ affect 0=p 1=d L=h
 买+ affect 0=p 1=g L=ci P
 挑+ act 0=p 1=g L=ci
 弄丢+ affect 0=p 1=g L=ihc
 订+ act 0=p 1=het P
 退+ affect 0=p 1=he
-坐+ act 0=p 1=e
+坐+ act 0=p 1=e P
 错过+ act 0=p 1=ei
 赶上+ act 0=p 1=e
-找+ act 0=p 1=tih L=c
-打听+ act 0=p 1=hti L=c
-参观+ act 0=p 1=i
-游览+ act 0=p 1=ic
+找+ act 0=p 1=tih L=c P
+打听+ act 0=p 1=hti L=c P
+参观+ act 0=p 1=i P
+游览+ act 0=p 1=ic P
 画+ affect 0=p 1=i P
 去+ go 0=p 1=cit P
 来+ go 0=p 1=ci P
-逛+ go 0=p 1=ic
+逛+ go 0=p 1=ic P
 爬+ go 0=p 1=i P
 离开+ go 0=p 1=ch P
-路过+ go 0=p 1=cit
+路过+ go 0=p 1=cit P
 住+ stay 0=p 1=h P
 送+ give 0=p 1=g 2=p L=c
 寄+ give 0=p 1=g 2=p L=c
@@ -172,7 +172,7 @@ _TRAVEL_FRAMES = """
 惦记+ state 0=p 1=dipc
 羡慕+ state 0=p 1=p
 嫌弃+ state 0=p 1=hdt
-认识+ state 0=p 1=p
+牵挂+ state 0=p 1=pc
 """
 
 

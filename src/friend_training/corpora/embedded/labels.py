@@ -58,7 +58,7 @@ def collision(pieces: Sequence[Piece], *, turn: int) -> int | None:
     """The index of the first piece whose insertion falls on the offset of another and cannot be joined to it."""
     starts = _offsets([piece.text for piece in pieces])
     last: tuple[int, Place] | None = None
-    for i, piece in enumerate(pieces):
+    for i in range(len(pieces)):
         source = _source(i, pieces, starts, turn)
         if source is None:
             continue

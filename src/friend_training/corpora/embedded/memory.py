@@ -9,6 +9,9 @@ from friend_training.examples import SPEAKER, Turn
 
 SPEAKERS = ("A", "B")
 
+ATTENTION = 3
+"""How many turns back a short form can refer, unless the turn before takes up something older."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mention:
@@ -51,7 +54,8 @@ class Memory:
         The latest turn that names a fitting entity, other than to set it aside, decides; in it the entity it is about,
         or else its first.
         """
-        fitting = [m for m in self.mentions if m.entity.kind in kinds and not m.dismissed]
+        oldest = len(self.turns) - ATTENTION
+        fitting = [m for m in self.mentions if m.entity.kind in kinds and not m.dismissed and m.place.turn >= oldest]
         if not fitting:
             return None
         latest = [m for m in fitting if m.place.turn == fitting[-1].place.turn]
@@ -82,7 +86,3 @@ class Memory:
             if at >= 0:
                 return Source(Place(token_turn, SPEAKER, 0), Place(turn, at, at + 1), pronoun)
         return None
-
-    def clashes(self, entity: Entity) -> bool:
-        """Whether the text of `entity` contains, or is contained in, another that was mentioned: they would be confused."""
-        return any(entity.text in m.entity.text or m.entity.text in entity.text for m in self.mentions)

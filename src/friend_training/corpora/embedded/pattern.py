@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from friend_training.corpora.embedded.frames import ROLE_OF_CODE
+from friend_training.corpora.embedded.frames import ROLE_OF_CODE, Construction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,20 @@ Token = str | Slot | VerbPlace
 _TOKEN = re.compile(r"\{(?P<marker>[^0-4TLP{}]*)(?P<code>[0-4TLP])(?P<flags>[?*]*)\}|(?P<verb><V>)|(?P<text>[^{}<>]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """A wording, read."""
+    """A wording, read; its slots, by role, and the roles that must be filled."""
 
     tokens: tuple[Token, ...]
+    slots: dict[str, Slot]
+    required: frozenset[str]
 
-    @property
-    def slots(self) -> dict[str, Slot]:
-        return {token.role: token for token in self.tokens if isinstance(token, Slot)}
 
-    @property
-    def required(self) -> frozenset[str]:
-        return frozenset(slot.role for slot in self.slots.values() if not slot.optional)
+@dataclass(frozen=True, slots=True, eq=False)
+class Wordings:
+    """Written patterns for clauses of one mood, per construction (a construction may lack the mood)."""
+
+    written: dict[Construction, tuple[str, ...]]
 
 
 @cache
@@ -56,4 +57,5 @@ def read_pattern(written: str) -> Pattern:
             tokens.append(Slot(ROLE_OF_CODE[match["code"]], match["marker"], "?" in flags, "*" in flags))
         else:
             tokens.append(VerbPlace() if match["verb"] else match["text"])
-    return Pattern(tuple(tokens))
+    slots = {token.role: token for token in tokens if isinstance(token, Slot)}
+    return Pattern(tuple(tokens), slots, frozenset(role for role, slot in slots.items() if not slot.optional))

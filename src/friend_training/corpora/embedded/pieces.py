@@ -19,7 +19,7 @@ class Source:
     """Where a short or dropped argument is recovered from.
 
     `gold` is the argument that CSRL points at; `copied` are the characters that the rewrite takes from the dialogue.
-    They differ where a marker is copied along (在 before a place) and for a speaker token, which is written out as 我 or 你.
+    They differ where a marker is copied along (在 before a place) and for a speaker token, written out as 我 or 你.
     `lead` is how many copied characters stand before the argument itself.
     """
 
@@ -33,9 +33,9 @@ class Source:
 class Piece:
     """A run of characters of one utterance: plain text, a predicate, or an argument of one or more predicates.
 
-    `roles` are (index of the predicate, role). A full mention has no `source`; with one, `text` is the short form ("" for
-    a zero pronoun) that the rewrite replaces. An `echo` is a dropped argument whose full mention stands earlier in the
-    same utterance. A piece that `covers` the next n pieces is a whole clause as an argument; its own text is empty.
+    `roles` are (index of the predicate, role). A full mention has no `source`; with one, `text` is the short form
+    ("" for a zero pronoun) that the rewrite replaces. An `echo` is a dropped argument whose full mention stands earlier
+    in the same utterance. A piece that `covers` the next n pieces is a whole clause as an argument, itself empty.
     `salient` and `dismissed` say what an utterance is about, and what it names only to set it aside.
     """
 

@@ -68,8 +68,8 @@ def _shortened(stage: Stage, slot: Slot, entity: Entity, frame: Frame) -> Piece 
 def settle(pieces: list[Piece], *, turn: int) -> list[Piece]:
     """Make the utterance one that its edit script can rewrite, and whose antecedents are the nearest.
 
-    What the utterance itself names in full earlier is recovered from there; where two insertions would fall on one offset
-    (the edit scripts have one for each), the second argument is said in full.
+    What the utterance itself names in full earlier is recovered from there; where two insertions would fall on one
+    offset (an edit script has one for each), the second argument is said in full.
     """
     settled = _nearest(pieces)
     while (i := collision(settled, turn=turn)) is not None:
@@ -83,8 +83,7 @@ def _nearest(pieces: list[Piece]) -> list[Piece]:
     nearest: list[Piece] = []
     for piece in pieces:
         if piece.source is not None and piece.entity in named:
-            echo = replace(piece, source=None, echo=True)
-            nearest += [echo] if piece.source.lead == 0 else _said_after_all(piece)
+            nearest += [replace(piece, echo=True)] if piece.source.lead == 0 else _said_after_all(piece)
         else:
             nearest.append(piece)
         if piece.is_full_mention and piece.entity is not None:
@@ -97,5 +96,5 @@ def _said_after_all(piece: Piece) -> list[Piece]:
     if piece.source is None:
         return [replace(piece, text=piece.entity.text, echo=False)]
     marker, text = piece.source.text[: piece.source.lead], piece.source.text[piece.source.lead :]
-    mention = replace(piece, text=text, source=None)
+    mention = replace(piece, text=text, source=None, echo=False)
     return [Piece(marker), mention] if marker else [mention]

@@ -3,12 +3,13 @@
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
-from friend_training.corpora.embedded.clauses import Event, Wordings, choose_roles, fitting_patterns
+from friend_training.corpora.embedded.clauses import Event, choose_roles, fitting_patterns
 from friend_training.corpora.embedded.entities import Domain, Entity, Inventory, Kind, inventory
-from friend_training.corpora.embedded.frames import Frame, frames
+from friend_training.corpora.embedded.frames import Construction, Frame, frames
 from friend_training.corpora.embedded.memory import Memory
-from friend_training.corpora.embedded.pattern import Pattern
+from friend_training.corpora.embedded.pattern import Pattern, Wordings
 
 
 @dataclass(slots=True)
@@ -44,6 +45,7 @@ class Stage:
         *,
         given: Mapping[str, Entity] | None = None,
         self_rate: float = 0.25,
+        selves: Sequence[Entity] = (),
     ) -> tuple[Event, Pattern]:
         """A frame with its roles filled, as `given` and else afresh (ARG0 now and then by one of the speakers)."""
         given = given or {}
@@ -54,19 +56,35 @@ class Stage:
             if role in fillers:
                 continue
             if role == "ARG0" and frame.personal and self.rng.random() < self_rate:
-                fillers[role] = self.rng.choice((self.memory.speaker, self.memory.listener))
+                fillers[role] = self.rng.choice(selves or (self.memory.speaker, self.memory.listener))
             else:
                 fillers[role] = self.fresh(frame.kinds[role])
-        return Event(frame, fillers), pattern
+        return Event(frame, self._in_order(frame, fillers)), pattern
 
-    def frame_for(self, kind: Kind, wordings: Wordings, *, roles: Sequence[str], personal: bool = False) -> tuple[Frame, str]:
+    def _in_order(self, frame: Frame, fillers: dict[str, Entity]) -> dict[str, Entity]:
+        """What rises goes from less to more, what falls from more to less."""
+        if frame.construction is not Construction.PRICE:
+            return fillers
+        amounts = sorted((fillers["ARG3"], fillers["ARG4"]), key=self.entities[Kind.AMOUNT].index)
+        start, end = amounts if frame.verb == "涨" else reversed(amounts)
+        return fillers | {"ARG3": start, "ARG4": end}
+
+    def frame_for(
+        self, kind: Kind, wordings: Wordings, *, roles: Sequence[str], personal: bool = False
+    ) -> tuple[Frame, str]:
         """A frame that has room for something of this kind in one of `roles`, and that role."""
-        choices = [
-            (frame, role)
-            for frame in self.frames
-            for role in roles
-            if kind in frame.kinds.get(role, ())
-            and (frame.personal or not personal)
-            and fitting_patterns(frame, wordings, having=frozenset({role}))
-        ]
-        return self.rng.choice(choices)
+        return self.rng.choice(_frames_for(self.domain, kind, wordings, tuple(roles), personal))
+
+
+@cache
+def _frames_for(
+    domain: Domain, kind: Kind, wordings: Wordings, roles: tuple[str, ...], personal: bool
+) -> list[tuple[Frame, str]]:
+    return [
+        (frame, role)
+        for frame in frames(domain)
+        for role in roles
+        if kind in frame.kinds.get(role, ())
+        and (frame.personal or not personal)
+        and fitting_patterns(frame, wordings, having=frozenset({role}))
+    ]

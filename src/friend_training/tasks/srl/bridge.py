@@ -16,7 +16,8 @@ class Bridge(Protocol):
     predicate that it did not find.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]: ...
 

@@ -20,7 +20,7 @@ from friend_training.tasks.srl.parsed import Frame, ParsedSentence, answers, wor
 
 FILES = ("config.json", "model.safetensors", "vocab.txt", "task_heads.json", "task_heads.safetensors")
 PIECES_PER_BATCH = 512
-"""Padding included. The role scores take some 50 kB per piece: on a CPU larger batches leave the cache and are slower."""
+"""Padding included. The role scores take some 50 kB per piece: on a CPU larger batches leave the cache and are slow."""
 
 Span = tuple[int, int]
 
@@ -81,10 +81,10 @@ class LtpParser:
         return [answers(sentence, parse) for sentence, parse in zip(sentences, parsed, strict=True)]
 
     @torch.inference_mode()
-    def _parse(
-        self, texts: Sequence[str], predicates: Sequence[Sequence[Predicate] | None]
-    ) -> list[ParsedSentence]:
+    def _parse(self, texts: Sequence[str], predicates: Sequence[Sequence[Predicate] | None]) -> list[ParsedSentence]:
         parsed = [ParsedSentence(text, (), (), ()) for text in texts]
+        if not parsed:
+            return parsed  # the tokenizer refuses an empty batch
         longest = self.encoder.config.max_position_embeddings
         encoded = self.tokenizer(list(texts), truncation=True, max_length=longest, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], encoded["offset_mapping"]

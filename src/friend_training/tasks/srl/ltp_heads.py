@@ -52,11 +52,12 @@ class LtpHeads:
 
         Returns (sentence, word, labels): the rows that hold any label but O, in text order.
         """
-        z = torch.relu(self.srl_mlp(words)).unflatten(-1, (2, -1))  # words [B, n, hidden], z [B, n, 2, D]
+        z = torch.relu(self.srl_mlp(words)).reshape(*words.shape[:2], 2, -1)  # words [B, n, hidden], z [B, n, 2, D]
         z = pad(z, (0, 1), value=1.0)  # the 1 makes the product biaffine
         sentence, word = torch.nonzero(asked, as_tuple=True)  # asked [B, n]; N rows in all
-        as_predicate = (z[sentence, word, 0] @ self.srl_attention).unflatten(-1, (self.srl_labels, -1))  # [N, L, D + 1]
-        scores = as_predicate @ z[:, :, 1].transpose(1, 2)[sentence]  # [N, L, n]
+        as_predicate = z[sentence, word, 0] @ self.srl_attention  # [N, L * (D + 1)]
+        as_argument = z[:, :, 1].transpose(1, 2)[sentence]  # [N, D + 1, n]
+        scores = as_predicate.reshape(len(word), self.srl_labels, z.size(-1)) @ as_argument  # [N, L, n]
 
         no_word = torch.arange(words.size(1), device=words.device) >= counts[sentence].unsqueeze(1)  # [N, n]
         lead = (scores[:, 1:].amax(1) - scores[:, 0]).masked_fill(no_word, -torch.inf)

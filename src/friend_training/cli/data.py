@@ -1,0 +1,198 @@
+"""friend-train data: which datasets there are, what a file holds, and how to bring your own."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from friend_training.core.files import atomic_file
+from friend_training.corpora.catalogue import DATA_VARIABLE, find_part, known_corpora, known_corpus, part_path
+from friend_training.corpora.fetch import fetch_file, public_address
+from friend_training.corpora.fingerprint import fingerprint
+from friend_training.corpora.jsonl import write_jsonl
+from friend_training.corpora.problems import Problems
+from friend_training.corpora.read import Kind, native_kind, read_examples, stream_examples
+from friend_training.corpora.sniff import FORMATS, sniff
+from friend_training.corpora.split import SPLIT_SEED, count_dialogues
+from friend_training.corpora.split import split as split_examples
+from friend_training.corpora.summary import Summary, summarise
+from friend_training.errors import ConfigError, DataError
+from friend_training.examples import ROLES, RewritingExample
+from friend_training.tasks.rewriting.edits import build_script
+
+data = typer.Typer(no_args_is_help=True, help="List, check, convert, split and fetch datasets.")
+
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", envvar=DATA_VARIABLE, help="The folder that holds the public datasets.")
+]
+File = Annotated[str, typer.Argument(help="A file, plain or gzip, or the name of a known dataset such as duconv/dev.")]
+Format = Annotated[str | None, typer.Option(help=f"Told by the first line unless given: {', '.join(FORMATS)}.")]
+As = Annotated[
+    Kind | None,
+    typer.Option("--as", help="What to read it as; by default with the labels it has."),
+]
+Strict = Annotated[bool, typer.Option("--strict", help="Fail at the first bad line instead of skipping it.")]
+_SHOWN_PROBLEMS = 10
+
+
+@data.command("list")
+def list_(data_dir: DataDir = None) -> None:
+    """Show what is known: where it comes from, its licence, what the paper uses it for, and whether it is here."""
+    console = Console(highlight=False)
+    for corpus in known_corpora():
+        found = [data_dir is not None and find_part(corpus, part, data_dir) is not None for part in corpus.parts]
+        parts = (f"{part.name}{'' if here else ' (missing)'}" for part, here in zip(corpus.parts, found, strict=True))
+        here = "not here" if not any(found) else "here" if all(found) else "partly here"
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_column(no_wrap=True, width=16)
+        table.add_column(overflow="fold")
+        table.add_row(f"[bold]{corpus.name}[/bold]", f"[bold]{corpus.title}[/bold]")
+        table.add_row(f"  {here}", f"{', '.join(parts)}")
+        table.add_row("  source", corpus.repository)
+        table.add_row("  licence", corpus.licence)
+        table.add_row("  paper", corpus.paper)
+        console.print(table)
+    if data_dir is None:
+        console.print(f"\nNo data folder is given: set {DATA_VARIABLE} or give --data-dir.")
+
+
+@data.command()
+def check(
+    file: File, data_dir: DataDir = None, format: Format = None, read_as: As = None, strict: Strict = False
+) -> None:
+    """Say what a file holds: counts, labels, lengths, the share that edits can build, and the first ten bad lines."""
+    path, known, kind = _resolve(file, data_dir, format, read_as)
+    problems = Problems(path, strict=strict)
+    examples = list(stream_examples(path, kind, problems, format=known))
+    if not examples and not problems.found:
+        raise DataError(f"the file holds no {kind} example (format {known})", path=path)
+    console = Console()
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("format", f"{known}, read as {kind}")
+    for name, value in _figures(summarise(examples), kind, examples):
+        table.add_row(name, value)
+    table.add_row("fingerprint", fingerprint(examples))
+    table.add_row("bad lines", f"{len(problems.found):,}")
+    console.print(table)
+    for problem in problems.found[:_SHOWN_PROBLEMS]:
+        console.print(f"  line {problem.line}: {problem.message}", markup=False, highlight=False)
+    if len(problems.found) > _SHOWN_PROBLEMS:
+        console.print(f"  and {len(problems.found) - _SHOWN_PROBLEMS:,} more")
+    if problems.found and known == "jsonl":
+        raise DataError(f"{len(problems.found)} bad lines; training and evaluation refuse such a file", path=path)
+
+
+@data.command()
+def convert(
+    file: File,
+    out: Annotated[Path, typer.Argument(help="The JSONL file to write.")],
+    data_dir: DataDir = None,
+    format: Format = None,
+    read_as: As = None,
+    strict: Strict = False,
+) -> None:
+    """Write any known format as our own JSONL (docs/data-formats.md)."""
+    path, known, kind = _resolve(file, data_dir, format, read_as)
+    loaded = read_examples(path, kind, format=known, strict=strict)
+    count = write_jsonl(out, loaded.examples)
+    Console().print(f"{out}: {count:,} {kind} examples, {len(loaded.problems)} bad lines left out", soft_wrap=True)
+
+
+@data.command()
+def split(
+    file: File,
+    out: Annotated[Path, typer.Argument(help="The folder to write the parts to.")],
+    part: Annotated[list[str], typer.Option(help="NAME=COUNT in dialogues, or NAME=rest. Repeat for every part.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same split.")] = SPLIT_SEED,
+    data_dir: DataDir = None,
+    format: Format = None,
+    read_as: As = None,
+    strict: Strict = False,
+) -> None:
+    """Split by dialogue: no dialogue on two sides, near-duplicates kept together, fingerprints in split.json."""
+    sizes = dict(_part_size(given) for given in part)
+    if len(sizes) != len(part) or sum(size is None for size in sizes.values()) > 1:
+        raise ConfigError("every --part needs a name of its own, and only one may be 'rest'")
+    path, known, kind = _resolve(file, data_dir, format, read_as)
+    if kind == "sentence":
+        raise ConfigError("sentences are not split here: only dialogues are")
+    loaded = read_examples(path, kind, format=known, strict=strict)
+    parts = split_examples(loaded.examples, sizes, seed=seed)
+    record: dict[str, Any] = {"seed": seed, "kind": kind, "source": loaded.fingerprint, "parts": {}}
+    for name, examples in parts.items():
+        write_jsonl(out / f"{name}.jsonl", examples)
+        dialogues = count_dialogues(examples)
+        record["parts"][name] = {"examples": len(examples), "dialogues": dialogues, "sha256": fingerprint(examples)}
+        Console().print(f"{out / name}.jsonl: {len(examples):,} examples, {dialogues:,} dialogues", soft_wrap=True)
+    with atomic_file(out / "split.json") as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(json.dumps(record, indent=2) + "\n")
+
+
+@data.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A known dataset; see `friend-train data list`.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Download a dataset from its public repository (needs internet); broken-off downloads are resumed."""
+    corpus = known_corpus(name)
+    if data_dir is None:
+        raise ConfigError(f"where to? Give --data-dir or set {DATA_VARIABLE}")
+    console = Console()
+    console.print(f"{corpus.title}. Licence: {corpus.licence}.", highlight=False)
+    for file in (file for part in corpus.parts for file in part.files):
+        path = fetch_file(corpus, file, data_dir)
+        note = "" if file.sha256 else f" (unchecked: no hash of {public_address(corpus, file)} is known)"
+        console.print(f"{path}{note}", soft_wrap=True, highlight=False)
+
+
+def _resolve(file: str, data_dir: Path | None, format: str | None, read_as: Kind | None) -> tuple[Path, str, Kind]:
+    names = [corpus.name for corpus in known_corpora()]
+    is_name = not Path(file).exists() and file.partition("/")[0] in names
+    path = part_path(file, data_dir) if is_name else Path(file)
+    if not path.exists():
+        raise DataError("no such file, nor is it the name of a known dataset", path=file)
+    known = format or sniff(path)
+    return path, known, read_as or native_kind(path, known)
+
+
+def _part_size(given: str) -> tuple[str, int | None]:
+    name, _, size = given.partition("=")
+    if not name.isidentifier() or not (size == "rest" or (size.isdecimal() and int(size) > 0)):
+        raise ConfigError(f"--part {given!r}: expected NAME=COUNT or NAME=rest, for example train=240")
+    return name, None if size == "rest" else int(size)
+
+
+def _figures(summary: Summary, kind: Kind, examples: list[Any]) -> list[tuple[str, str]]:
+    """What there is to say about this kind of file, in words and numbers."""
+    if not summary.examples:
+        return [("examples", "0")]
+    figures = [("examples", f"{summary.examples:,}")]
+    if kind != "sentence":
+        figures.append(("dialogues", f"{len(summary.dialogues):,}"))
+        figures.append(("turns", f"{summary.turns / summary.examples:.1f} per example"))
+    figures.append(
+        ("characters", f"{summary.characters / summary.examples:.0f} per example, at most {summary.longest:,}")
+    )
+    if summary.predicates:
+        figures.append(("predicates", f"{summary.predicates:,}"))
+    if summary.arguments:
+        labels = ", ".join(f"{role} {summary.roles[role]:,}" for role in ROLES if summary.roles[role])
+        figures.append(("arguments", f"{summary.arguments:,} ({labels})"))
+        if kind == "csrl":
+            figures.append(("outside u_t", f"{summary.outside / summary.arguments:.1%} of the arguments"))
+            figures.append(("speaker tokens", f"{summary.speakers / summary.arguments:.1%} of the arguments"))
+    if kind == "rewriting":
+        figures.append(("unchanged", f"{summary.unchanged / summary.examples:.1%}"))
+        for source, words in (("context", "context"), ("dialogue", "context or u_t")):
+            share = _buildable(examples, source) / summary.examples  # type: ignore[arg-type]
+            figures.append(("buildable", f"{share:.1%} with spans from {words}"))
+    return figures
+
+
+def _buildable(examples: list[RewritingExample], source: Literal["context", "dialogue"]) -> int:
+    return sum(build_script(e.dialogue, e.rewrite, span_source=source) is not None for e in examples)

@@ -1,0 +1,143 @@
+"""Any known file as examples of the kind that is wanted, whatever its format and compression."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, overload
+
+from friend_training.corpora import chat, jsonl, rewriting
+from friend_training.corpora.catalogue import part_path
+from friend_training.corpora.csrl import read_csrl
+from friend_training.corpora.fingerprint import fingerprint
+from friend_training.corpora.problems import Problem, Problems
+from friend_training.corpora.propbank import read_propbank
+from friend_training.corpora.sniff import FORMATS, first_line, json_object, sniff
+from friend_training.errors import DataError
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, SrlExample
+
+Kind = Literal["csrl", "rewriting", "dialogue", "sentence"]
+"""What a file is read as: labelled for CSRL, labelled for rewriting, unlabeled, or sentences with roles."""
+
+Reader = Callable[[Path, Problems], Iterator[Any]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[T]):
+    """What a file holds, and the lines of it that were skipped."""
+
+    examples: list[T]
+    problems: tuple[Problem, ...]
+    format: str
+    kind: Kind
+
+    @property
+    def fingerprint(self) -> str:
+        return fingerprint(self.examples)
+
+
+@overload
+def read_examples(
+    path: Path, kind: Literal["csrl"], *, format: str | None = None, strict: bool = False
+) -> Loaded[CsrlExample]: ...
+@overload
+def read_examples(
+    path: Path, kind: Literal["rewriting"], *, format: str | None = None, strict: bool = False
+) -> Loaded[RewritingExample]: ...
+@overload
+def read_examples(
+    path: Path, kind: Literal["dialogue"], *, format: str | None = None, strict: bool = False
+) -> Loaded[Dialogue]: ...
+@overload
+def read_examples(
+    path: Path, kind: Literal["sentence"], *, format: str | None = None, strict: bool = False
+) -> Loaded[SrlExample]: ...
+@overload
+def read_examples(path: Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]: ...
+def read_examples(path: Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]:
+    """The examples of a file, all in memory; `format` is told by the first line unless given.
+
+    Lines of public files that contradict themselves are skipped and listed, or an error with `strict`. Our own JSONL is
+    somebody's own work: there a wrong line is always an error.
+    """
+    known = format or sniff(path)
+    problems = Problems(path, strict=strict or known == "jsonl")
+    examples = list(stream_examples(path, kind, problems, format=known))
+    if not examples:
+        first = f"; line {problems.found[0].line}: {problems.found[0].message}" if problems.found else ""
+        raise DataError(f"no {kind} example can be read from this file (format {known}){first}", path=path)
+    return Loaded(examples, tuple(problems.found), known, kind)
+
+
+def stream_examples(path: Path, kind: Kind, problems: Problems, *, format: str) -> Iterator[Any]:
+    """The same as a stream, for files that do not fit in memory and for looking at every bad line."""
+    reader = _readers(format).get(kind)
+    if reader is None:
+        raise DataError(f"a file of format {format} has no {kind} examples, only {_kinds(format)}", path=path)
+    return reader(path, problems)
+
+
+def open_corpus(
+    name: str, kind: Kind, *, format: str | None = None, data_dir: Path | None = None, strict: bool = False
+) -> Loaded[Any]:
+    """`read_examples` for a path or for the name of a known dataset, such as duconv/test."""
+    path = Path(name) if Path(name).exists() else part_path(name, data_dir)
+    return read_examples(path, kind, format=format, strict=strict)
+
+
+def native_kind(path: Path, format: str) -> Kind:
+    """The most that a file's format says: its labels where it has some. Our own format is told by its first line."""
+    if format != "jsonl":
+        return next(iter(_readers(format)))
+    line = json_object(first_line(path))
+    if "rewrite" in line:
+        return "rewriting"
+    if "text" in line:
+        return "sentence"
+    predicates = line.get("predicates")
+    labelled = isinstance(predicates, list) and all(isinstance(p, dict) and "arguments" in p for p in predicates)
+    return "csrl" if labelled else "dialogue"
+
+
+def _readers(format: str) -> dict[Kind, Reader]:
+    """The readers of a format by kind, the one that says most first."""
+    readers: dict[str, dict[Kind, Reader]] = {
+        "jsonl": {
+            "csrl": jsonl.read_csrl_lines,
+            "rewriting": jsonl.read_rewriting_lines,
+            "dialogue": jsonl.read_dialogues,
+            "sentence": jsonl.read_sentences,
+        },
+        "csrl": {"csrl": read_csrl, "dialogue": _without_labels(read_csrl)},
+        "rewrite": {"rewriting": rewriting.read_rewrite, "dialogue": _without_labels(rewriting.read_rewrite)},
+        "restoration": {
+            "rewriting": rewriting.read_restoration,
+            "dialogue": _without_labels(rewriting.read_restoration),
+        },
+        "canard": {"rewriting": rewriting.read_canard, "dialogue": _without_labels(rewriting.read_canard)},
+        "propbank": {"sentence": _sentences},
+        "lccc": {"dialogue": chat.read_lccc},
+        "xdailydialog": {"dialogue": chat.read_xdailydialog},
+        "cped": {"dialogue": chat.read_cped},
+        "corecode": {"dialogue": chat.read_corecode},
+        "kdconv": {"dialogue": chat.read_kdconv},
+        "duconv-raw": {"dialogue": chat.read_duconv_raw},
+    }
+    if format not in readers:
+        raise DataError(f"there is no format {format!r}; known are {', '.join(FORMATS)}")
+    return readers[format]
+
+
+def _kinds(format: str) -> str:
+    return " and ".join(_readers(format))
+
+
+def _without_labels(reader: Reader) -> Reader:
+    def read(path: Path, problems: Problems) -> Iterator[Dialogue]:
+        return (example.dialogue for example in reader(path, problems))
+
+    return read
+
+
+def _sentences(path: Path, problems: Problems) -> Iterator[SrlExample]:
+    return (sentence.example for sentence in read_propbank(path, problems))

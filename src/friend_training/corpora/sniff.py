@@ -1,0 +1,84 @@
+"""Which of the known formats a file is in, told by its first line: nobody should have to say what a file shows."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from friend_training.corpora.lines import numbered_lines, open_bytes
+from friend_training.corpora.problems import Problems
+from friend_training.errors import DataError
+
+FORMATS = (
+    "jsonl",
+    "csrl",
+    "rewrite",
+    "restoration",
+    "canard",
+    "propbank",
+    "lccc",
+    "xdailydialog",
+    "cped",
+    "corecode",
+    "kdconv",
+    "duconv-raw",
+)
+_LOOK = 1 << 16
+
+
+def sniff(path: Path) -> str:
+    """The name of the file's format. A folder is taken for the column files of Chinese PropBank."""
+    if path.is_dir():
+        return "propbank"
+    line = first_line(path)
+    guess = _json_format(path, line) if line.lstrip()[0] in "[{" else _text_format(line)
+    if guess is None:
+        raise DataError(
+            f"the format of this file is not known; give it with --format ({', '.join(FORMATS)})", path=path, line=1
+        )
+    return guess
+
+
+def first_line(path: Path) -> str:
+    """The first line that is not blank."""
+    for _, line in numbered_lines(path, Problems(path, strict=True)):
+        return line
+    raise DataError("the file is empty", path=path)
+
+
+def json_object(line: str) -> Mapping[str, Any]:
+    """The object on a line; nothing if there is none."""
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _json_format(path: Path, line: str) -> str:
+    if line.lstrip().startswith("["):
+        with open_bytes(path) as stream:
+            return "kdconv" if b'"messages"' in stream.read(_LOOK) else "lccc"
+    keys = json_object(line).keys()
+    if "conversation" in keys:
+        return "duconv-raw"
+    if "dialogue" in keys:
+        return "corecode"
+    # An object over several lines, or one of lists of dialogues, is LCCC's toy data. Anything else that begins like
+    # one object per line is ours, so that a broken line is explained as such.
+    parts = {"train", "valid", "test"}
+    return "lccc" if line.strip() == "{" or (keys and keys <= parts) else "jsonl"
+
+
+def _text_format(line: str) -> str | None:
+    fields = line.split("\t")
+    checks = {
+        "csrl": line.count("|||") == 4,
+        "xdailydialog": "__eou__" in line,
+        "cped": line.startswith("TV_ID,"),
+        "restoration": len(fields) == 8 and fields[6] in ("0", "1"),
+        "rewrite": len(line.split("\t\t")) == 4 and len(fields) == 7,
+        "canard": len(fields) >= 3,
+        "propbank": all(cell.count("/") >= 2 for cell in line.split()),
+    }
+    return next((name for name, fits in checks.items() if fits), None)

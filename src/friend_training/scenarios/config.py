@@ -1,0 +1,225 @@
+"""The config of a run: every setting written out, unknown keys are errors."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from friend_training.errors import ConfigError
+
+Method = Literal[
+    "base",
+    "base-same-steps",
+    "sst",
+    "fdt",
+    "sst-as-many",
+    "fdt-shuffled",
+    "random-as-many",
+    "bridge-labels",
+    "bridge-alone",
+]
+"""Methods in the order in which they can run: those that choose 'as many' need FDT's counts."""
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EmbeddedData(Section):
+    """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues.
+
+    `domain` is where gold comes from, `target` what dev, test and the unlabeled pool are made of.
+    """
+
+    kind: Literal["embedded"]
+    domain: Literal["film", "travel"]
+    target: Literal["film", "travel"]
+    csrl_labels: Count
+    rewriting_labels: Count
+    dev: Count
+    test: Count
+    pool: Count
+    bridge_sentences: Count
+
+
+class PublicData(Section):
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share."""
+
+    kind: Literal["public"]
+    scenario: Literal["few-shot", "domain-generalisation"]
+    csrl_labels: Count
+    rewriting_labels: Count
+    dev: Count
+    pool: Count
+    finder: Literal["ltp-verbs", "ltp-framed-verbs"]
+    ltp: str
+
+
+class FileData(Section):
+    """Your own files, in any known format. Predicates of the pool are those that the file gives."""
+
+    kind: Literal["files"]
+    csrl_train: str
+    csrl_dev: str
+    csrl_test: str
+    rewriting_train: str
+    rewriting_dev: str
+    rewriting_test: str
+    pool: str
+
+
+class ScratchEncoder(Section):
+    """A small transformer of our own making, pre-trained for a moment on the unlabeled text."""
+
+    kind: Literal["scratch"]
+    layers: Count
+    width: Count
+    heads: Count
+    dropout: Share
+    pretraining_steps: Annotated[int, Field(ge=0)]
+
+
+class PretrainedEncoder(Section):
+    """A folder, a folder below FRIEND_TRAINING_MODELS, or a hub name."""
+
+    kind: Literal["pretrained"]
+    source: str
+
+
+class TrainedBridge(Section):
+    """Our own sentence SRL model: it is given the predicate and answers for it. Trained before everything else."""
+
+    kind: Literal["trained"]
+    steps: Count
+    patience: Count | None
+    dev: Count
+
+
+class LtpBridge(Section):
+    """LTP's parser, from a folder as PretrainedEncoder finds it."""
+
+    kind: Literal["ltp"]
+    source: str
+
+
+class HanlpBridge(Section):
+    """A pre-trained model of HanLP (the extra friend-training[hanlp])."""
+
+    kind: Literal["hanlp"]
+    model: str
+
+
+class Training(Section):
+    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not."""
+
+    batch_size: Count
+    encoder_rate: Annotated[float, Field(gt=0)]
+    head_rate: Annotated[float, Field(gt=0)]
+    weight_decay: Annotated[float, Field(ge=0)]
+    warm_up: Share
+    clip: Annotated[float, Field(gt=0)]
+    look_every: Count
+    early_stopping_units: Count
+    labelling_pieces: Count
+
+
+class Task(Section):
+    """One task of the run: its Base, its updates, its selector.
+
+    `pick_threshold` and `confidence_weight` are the paper's; `sst_threshold` is self-training's own, since a threshold
+    on confidence alone is another thing. `content`: 'only' chooses nothing but labels that say something.
+    """
+
+    base_steps: Count
+    base_patience: Count | None
+    update_steps: Count
+    restart: bool
+    pseudo_weight: Annotated[float, Field(ge=0)]
+    pick_threshold: Share
+    sst_threshold: Share
+    confidence_weight: Share
+    content: Literal["any", "only"]
+    training: Training
+
+
+class Tasks(Section):
+    csrl: Task
+    rewriting: Task
+
+
+class Friendship(Section):
+    """How the translations of the two tasks are compared (see friends/csrl_rewriting.py)."""
+
+    scoring: Literal["paper", "role-aware"]
+    mean: Literal["geometric", "arithmetic"]
+    speakers: Literal["keep", "drop"]
+
+
+class Config(Section):
+    """A whole run."""
+
+    name: str
+    seed: Annotated[int, Field(ge=0)]
+    threads: Count
+    methods: tuple[Method, ...]
+    data: Annotated[EmbeddedData | PublicData | FileData, Field(discriminator="kind")]
+    encoder: Annotated[ScratchEncoder | PretrainedEncoder, Field(discriminator="kind")]
+    bridge: Annotated[TrainedBridge | LtpBridge | HanlpBridge, Field(discriminator="kind")]
+    max_length: Annotated[int, Field(ge=8)]
+    predicate_mark: Literal["after", "input"]
+    span_source: Literal["context", "dialogue"]
+    iterations: Annotated[int, Field(ge=0)]
+    shard_size: Count
+    tasks: Tasks
+    bridge_training: Training
+    friendship: Friendship
+
+
+def load_config(path: Path, overrides: list[str] | None = None) -> Config:
+    """Read a YAML file and change some of its values: `--set tasks.csrl.base_steps=300`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: there is no such config file") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: a config is UTF-8 text; byte {error.start} is not") from None
+    return parse_config(text, str(path), overrides)
+
+
+def parse_config(text: str, where: str, overrides: list[str] | None = None) -> Config:
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where}: not valid YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
+    for override in overrides or []:
+        _override(values, override)
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        lines = [f"  {'.'.join(str(p) for p in e['loc'])}: {e['msg']} (given: {e['input']!r})" for e in error.errors()]
+        raise ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines)) from None
+
+
+def config_text(config: Config) -> str:
+    """The config as YAML, complete: what a run folder keeps."""
+    dumped: str = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    return dumped
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    name, separator, text = override.partition("=")
+    if not separator:
+        raise ConfigError(f"--set {override}: key=value was expected, such as tasks.csrl.base_steps=300")
+    *parents, last = name.split(".")
+    at: Any = values
+    for part in parents:
+        at = at.get(part) if isinstance(at, dict) else None
+    if not isinstance(at, dict) or last not in at:
+        raise ConfigError(f"--set {override}: there is no setting {name!r} in this config")
+    at[last] = yaml.safe_load(text)

@@ -1,0 +1,170 @@
+"""The data of a run, from wherever its config says: gold, dev and test of both tasks, and the unlabeled pool."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from friend_training.core.labelling import Audit
+from friend_training.core.task import Prediction
+from friend_training.corpora import embedded, scenarios
+from friend_training.corpora.embedded import Domain, EmbeddedDialogue
+from friend_training.corpora.fingerprint import fingerprint
+from friend_training.corpora.pool import build_pool
+from friend_training.corpora.read import read_examples
+from friend_training.errors import ConfigError
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, SrlExample
+from friend_training.nn.role_items import unit_id
+from friend_training.scenarios.bridge_data import bridge_sentences
+from friend_training.scenarios.config import Config, EmbeddedData, FileData, PublicData
+from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
+from friend_training.scenarios.places import data_folder, model_source
+from friend_training.tasks.srl.ltp import LtpParser
+from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
+
+TRAIN_SEED, DEV_SEED, TEST_SEED, POOL_SEED, BRIDGE_SEED = 11, 12, 13, 14, 15
+"""The embedded corpora are as fixed as a published dataset: a run's seed only draws from them."""
+
+EMBEDDED_TRAIN = 2000
+"""How many embedded dialogues each task's gold is drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """What a run sees. `audit` knows the hidden gold of the pool, where there is any; selection never does."""
+
+    csrl_gold: Sequence[CsrlExample]
+    csrl_dev: Sequence[CsrlExample]
+    csrl_test: Sequence[CsrlExample]
+    rewriting_gold: Sequence[RewritingExample]
+    rewriting_dev: Sequence[RewritingExample]
+    rewriting_test: Sequence[RewritingExample]
+    pool: Sequence[Dialogue]
+    bridge_train: Sequence[SrlExample]
+    bridge_dev: Sequence[SrlExample]
+    audit: Audit | None
+
+    def fingerprints(self) -> dict[str, str]:
+        parts: Mapping[str, Sequence[object]] = {
+            "csrl_gold": self.csrl_gold,
+            "csrl_dev": self.csrl_dev,
+            "csrl_test": self.csrl_test,
+            "rewriting_gold": self.rewriting_gold,
+            "rewriting_dev": self.rewriting_dev,
+            "rewriting_test": self.rewriting_test,
+            "pool": self.pool,
+            "bridge_train": self.bridge_train,
+        }
+        return {name: fingerprint(examples) for name, examples in parts.items()}
+
+
+def load_data(config: Config, data_dir: Path | None) -> RunData:
+    data = config.data
+    if isinstance(data, EmbeddedData):
+        return _embedded(data, config)
+    if isinstance(data, PublicData):
+        return _public(data, config, data_folder(data_dir))
+    return _files(data, config, data_dir)
+
+
+def _embedded(data: EmbeddedData, config: Config) -> RunData:
+    domain, target = Domain(data.domain), Domain(data.target)
+    made = embedded.generate(2 * EMBEDDED_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
+    # The paper's two datasets are made independently: no dialogue carries labels of both tasks.
+    for_csrl, for_rewriting = made[:EMBEDDED_TRAIN], made[EMBEDDED_TRAIN:]
+    dev = embedded.generate(data.dev, seed=DEV_SEED, domain=target, prefix="dev-")
+    test = embedded.generate(data.test, seed=TEST_SEED, domain=target, prefix="test-")
+    pool = embedded.generate(data.pool, seed=POOL_SEED, domain=target, prefix="pool-")
+    sentences = embedded.generate_sentences(data.bridge_sentences, seed=BRIDGE_SEED)
+    split = max(1, len(sentences) // 10)
+    return RunData(
+        csrl_gold=draw_predicates(_with_predicates(for_csrl), data.csrl_labels, seed=config.seed),
+        csrl_dev=_with_predicates(dev),
+        csrl_test=_with_predicates(test),
+        rewriting_gold=draw_examples(
+            embedded.rewriting_examples(for_rewriting), data.rewriting_labels, seed=config.seed
+        ),
+        rewriting_dev=embedded.rewriting_examples(dev),
+        rewriting_test=embedded.rewriting_examples(test),
+        pool=[one.dialogue for one in pool],
+        bridge_train=sentences[split:],
+        bridge_dev=sentences[:split],
+        audit=_audit(pool),
+    )
+
+
+def _with_predicates(made: list[EmbeddedDialogue]) -> list[CsrlExample]:
+    return [example for example in embedded.csrl_examples(made) if example.roles]
+
+
+def _audit(pool: list[EmbeddedDialogue]) -> Audit:
+    """Right means entirely right: every argument of the predicate, or the whole rewritten utterance."""
+    roles = {unit_id(one.dialogue.id, label.predicate): label for one in pool for label in one.roles}
+    rewrites = {one.dialogue.id: one.rewrite.text for one in pool}
+
+    def audit(task: str, prediction: Prediction) -> bool | None:
+        if task == "csrl":
+            return set(prediction.label.arguments) == set(roles[prediction.unit].arguments)
+        return bool(prediction.label.text == rewrites[prediction.unit])
+
+    return audit
+
+
+def _public(data: PublicData, config: Config, folder: Path) -> RunData:
+    duconv_train, duconv_dev, duconv_test = scenarios.duconv(folder)
+    rewrite_train, rewrite_dev, rewrite_test = scenarios.rewrite(folder)
+    personal_dev, personal_test = scenarios.personal_dialog(folder)
+    restoration_dev, restoration_test = scenarios.restoration(folder)
+    in_domain = data.scenario == "few-shot"
+    csrl_dev, csrl_test = (duconv_dev, duconv_test) if in_domain else (personal_dev, personal_test)
+    dr_dev, dr_test = (rewrite_dev, rewrite_test) if in_domain else (restoration_dev, restoration_test)
+    held_out = [
+        example.dialogue
+        for part in (duconv_dev, duconv_test, personal_dev, personal_test)
+        for example in part
+    ] + [e.dialogue for part in (rewrite_dev, rewrite_test, restoration_dev, restoration_test) for e in part]
+    pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
+    train, dev = bridge_sentences(folder)
+    return RunData(
+        csrl_gold=draw_predicates(duconv_train, data.csrl_labels, seed=config.seed),
+        csrl_dev=first_units(csrl_dev, data.dev),
+        csrl_test=csrl_test,
+        rewriting_gold=draw_examples(rewrite_train, data.rewriting_labels, seed=config.seed),
+        rewriting_dev=dr_dev[: data.dev],
+        rewriting_test=dr_test,
+        pool=_with_found_predicates(pool, data),
+        bridge_train=train,
+        bridge_dev=dev,
+        audit=None,
+    )
+
+
+def _with_found_predicates(pool: Sequence[Dialogue], data: PublicData) -> list[Dialogue]:
+    parser = LtpParser.load(Path(model_source(data.ltp)))
+    finder = VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
+    found = finder.find([dialogue.utterance.text for dialogue in pool])
+    return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)]
+
+
+def _files(data: FileData, config: Config, data_dir: Path | None) -> RunData:
+    base = data_dir or Path()
+
+    def csrl(name: str) -> list[CsrlExample]:
+        return [example for example in read_examples(base / name, "csrl").examples if example.roles]
+
+    def rewriting(name: str) -> list[RewritingExample]:
+        return read_examples(base / name, "rewriting").examples
+
+    if config.bridge.kind == "trained":
+        raise ConfigError("bridge.kind: with data.kind 'files' there is nothing to train a bridge on; use ltp or hanlp")
+    return RunData(
+        csrl_gold=csrl(data.csrl_train),
+        csrl_dev=csrl(data.csrl_dev),
+        csrl_test=csrl(data.csrl_test),
+        rewriting_gold=rewriting(data.rewriting_train),
+        rewriting_dev=rewriting(data.rewriting_dev),
+        rewriting_test=rewriting(data.rewriting_test),
+        pool=read_examples(base / data.pool, "dialogue").examples,
+        bridge_train=(),
+        bridge_dev=(),
+        audit=None,
+    )

@@ -1,0 +1,83 @@
+"""What is made once and then only used: the encoder that every task starts from, and the bridge."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.files import atomic_folder
+from friend_training.core.run import Run
+from friend_training.core.task import FitPlan
+from friend_training.nn.encoder import EncoderShape
+from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
+from friend_training.scenarios.data import RunData
+from friend_training.scenarios.places import model_source
+from friend_training.scenarios.settings import training_settings
+from friend_training.tasks.srl.bridge import Bridge, CachedBridge
+from friend_training.tasks.srl.hanlp import HanlpParser
+from friend_training.tasks.srl.ltp import LtpParser
+from friend_training.tasks.srl.parsed import ParserBridge
+from friend_training.tasks.srl.task import TrainedBridge, srl_task
+
+RESOURCE_SEED = 0
+"""Like a published BERT or HanLP, encoder and bridge are the same for every seed of a study."""
+
+CACHED_ANSWERS = 200_000
+
+Progress = Callable[[int, int], None]
+
+
+def encoder_source(config: Config, data: RunData, run: Run, progress: Progress) -> str:
+    """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
+    if isinstance(config.encoder, PretrainedEncoder):
+        return model_source(config.encoder.source)
+    folder = run.folder / "encoder"
+    shape = EncoderShape(
+        layers=config.encoder.layers,
+        width=config.encoder.width,
+        heads=config.encoder.heads,
+        dropout=config.encoder.dropout,
+    )
+    steps = config.encoder.pretraining_steps
+
+    def make() -> dict[str, Any]:
+        # Raw text only: the pool, the inputs of gold and the bridge's sentences, never dev or test.
+        texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
+        texts += [example.sentence.text for example in data.bridge_train]
+        labelled = [e.dialogue for e in data.csrl_gold] + [e.dialogue for e in data.rewriting_gold]
+        texts += ["".join(turn.text for turn in dialogue.turns) for dialogue in labelled]
+        with atomic_folder(folder) as new:
+            pretrain_encoder(new, texts, shape, steps=steps, seed=RESOURCE_SEED, progress=progress)
+        return {"texts": len(texts), "steps": steps}
+
+    run.phase("encoder", make)
+    return str(folder)
+
+
+def make_bridge(config: Config, data: RunData, run: Run, encoder: str) -> Bridge:
+    """The bridge with its parameters fixed from here on, remembering its answers."""
+    if isinstance(config.bridge, LtpBridge):
+        return CachedBridge(LtpParser.load(Path(model_source(config.bridge.source))), max_entries=CACHED_ANSWERS)
+    if isinstance(config.bridge, HanlpBridge):
+        return CachedBridge(ParserBridge(HanlpParser(config.bridge.model)), max_entries=CACHED_ANSWERS)
+    task = _trained(config, data, run, encoder)
+    return CachedBridge(TrainedBridge(task), max_entries=CACHED_ANSWERS)
+
+
+def _trained(config: Config, data: RunData, run: Run, encoder: str) -> TorchTask:
+    assert config.bridge.kind == "trained"
+    folder = run.folder / "bridge"
+    task = srl_task(encoder, training_settings(config.bridge_training), max_length=config.max_length)
+    plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)
+
+    def fit() -> dict[str, Any]:
+        summary = task.fit(data.bridge_train, (), dev=data.bridge_dev[: config.bridge.dev], plan=plan)  # type: ignore[union-attr]
+        metrics = dict(task.evaluate(data.bridge_dev))
+        with atomic_folder(folder) as new:
+            task.save(new)
+        return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
+
+    run.phase("bridge", fit)
+    task.load(folder)
+    return task

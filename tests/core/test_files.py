@@ -1,0 +1,70 @@
+import errno
+import shutil
+
+import pytest
+
+from friend_training.core.files import atomic_file, atomic_folder, explain_full_disk, write_text
+from friend_training.errors import RunError
+
+
+def _write_and_stop(path):
+    path.write_text("half")
+    raise KeyboardInterrupt
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "new" / "file.txt"
+    write_text(path, "before")
+    with pytest.raises(KeyboardInterrupt), atomic_file(path) as temporary:
+        _write_and_stop(temporary)
+    assert path.read_text() == "before"
+    assert [found.name for found in path.parent.iterdir()] == ["file.txt"]
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    folder = tmp_path / "deep" / "folder"
+    with atomic_folder(folder) as temporary:
+        (temporary / "a").write_text("1")
+    with pytest.raises(KeyboardInterrupt), atomic_folder(folder) as temporary:
+        _write_and_stop(temporary / "b")
+    assert [found.name for found in folder.parent.rglob("*")] == ["folder", "a"]
+    with atomic_folder(folder) as temporary:
+        (temporary / "c").write_text("3")
+    assert [found.name for found in folder.iterdir()] == ["c"]
+
+
+def test_what_a_killed_process_left_is_overwritten(tmp_path):
+    (tmp_path / "folder.tmp").mkdir()
+    (tmp_path / "folder.tmp" / "old").write_text("left over")
+    with atomic_folder(tmp_path / "folder") as temporary:
+        (temporary / "new").write_text("1")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "new"]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "full"), RuntimeError("io: No space left on device (os error 28)")]
+)
+def test_a_full_disk_is_explained(tmp_path, error):
+    message = r"no space left on .*my-run; free some and `friend-train resume .*my-run`"
+    with pytest.raises(RunError, match=message), explain_full_disk(tmp_path / "my-run"):
+        raise error
+
+
+def test_other_errors_pass(tmp_path):
+    with pytest.raises(PermissionError), explain_full_disk(tmp_path):
+        raise PermissionError(errno.EACCES, "no")
+
+
+def test_a_write_that_came_out_short_on_a_full_disk_is_understood(tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    with pytest.raises(ValueError), atomic_file(tmp_path / "a") as temporary:
+        _write_short(temporary)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage._replace(free=0))
+    for atomic in (atomic_file, atomic_folder):
+        with pytest.raises(OSError, match="No space left"), atomic(tmp_path / "b") as temporary:
+            _write_short(temporary)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _write_short(path):
+    raise ValueError(f"{path}: 500 bytes requested and 131 written")

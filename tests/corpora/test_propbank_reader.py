@@ -1,0 +1,54 @@
+"""Chinese PropBank: columns in three files or words with slashes give the same sentences."""
+
+from pathlib import Path
+
+import pytest
+
+from friend_training.corpora.problems import Problems
+from friend_training.corpora.propbank import TaggedSentence, read_propbank
+from friend_training.errors import DataError
+from friend_training.examples import Predicate, SentenceArgument
+
+SLASHES = [
+    "昨天/NT/S-ARGM-TMP 他/PN/S-ARG0 很/AD/S-ARGM-ADV 想/VV/rel 买/VV/B-ARG1 书/NN/E-ARG1",
+    "天/NN/S-ARG0 亮/VV/rel",
+    "昨天/NT/O 他/PN/S-ARG0 很/AD/O 想/VV/O 买/VV/rel 书/NN/S-ARG1",
+]
+
+
+def read(path: Path) -> tuple[list[TaggedSentence], Problems]:
+    problems = Problems(path)
+    return list(read_propbank(path, problems)), problems
+
+
+def test_lines_of_one_sentence_are_gathered(tmp_path: Path) -> None:
+    path = tmp_path / "cpb.txt"
+    path.write_text("\n".join([*SLASHES, SLASHES[1], "坏/NN 行/NN/O", "无/NN/O"]), encoding="utf-8")
+    (first, second), problems = read(path)
+    assert first.example.sentence.text == "昨天他很想买书"
+    assert first.example.sentence.predicates == (Predicate(4, 5), Predicate(5, 6))
+    assert first.predicate_words == (3, 4)
+    assert first.tags == ("NT", "PN", "AD", "VV", "VV", "NN")
+    assert first.example.roles[0].arguments == (
+        SentenceArgument("ARG0", 2, 3),
+        SentenceArgument("ARG1", 5, 7),
+        SentenceArgument("TMP", 0, 2),
+    ), "ARGM-TMP is TMP, and ARGM-ADV has no place among our roles"
+    assert second.example.sentence.text == "天亮"
+    assert [problem.line for problem in problems.found] == [5, 6, 4]
+
+
+def test_a_folder_of_columns_reads_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "cpb.txt"
+    path.write_text("\n".join(SLASHES), encoding="utf-8")
+    cells = [[cell.split("/") for cell in line.split()] for line in SLASHES]
+    for column, name in enumerate("abc"):
+        rows = [
+            " ".join(cell[column].removeprefix("S-").removeprefix("B-").removeprefix("E-") for cell in line)
+            for line in cells
+        ]
+        (tmp_path / f"{name}.txt").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    assert read(tmp_path)[0] == read(path)[0]
+    (tmp_path / "c.txt").unlink()
+    with pytest.raises(DataError, match=r"no c\.txt"):
+        read(tmp_path)
