@@ -1,9 +1,20 @@
-"""Where the public datasets and encoders lie, for tests that need them."""
+"""What all tests share: one thread, the folders of public data, and a tiny encoder made on the spot."""
 
 import os
 from pathlib import Path
 
+# Before torch is imported: the sums of several threads come in no fixed order, and two cores are soon too few.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
 import pytest
+import torch
+
+from friend_training.corpora.embedded import Domain, generate
+from friend_training.nn.encoder import EncoderShape, make_encoder
+from friend_training.nn.tokens import Tokenizer
+
+torch.set_num_threads(1)
 
 
 def _folder(variable: str) -> Path:
@@ -21,3 +32,19 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def models_dir() -> Path:
     return _folder("FRIEND_TRAINING_MODELS")
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An untrained encoder of one layer that knows the characters of the embedded dialogues, letters and digits."""
+    folder = tmp_path_factory.mktemp("encoder")
+    made = [*generate(200, seed=3, domain=Domain.FILM), *generate(200, seed=3, domain=Domain.TRAVEL)]
+    texts = [turn.text for one in made for turn in one.dialogue.turns]
+    alphabet = "我你她他甲乙丙丁abcdefghijklmnopqrstuvwxyz0123456789"
+    make_encoder(folder, [*texts, alphabet], EncoderShape(layers=1, width=32, heads=2), seed=0)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tokenizer(tiny_encoder: Path) -> Tokenizer:
+    return Tokenizer.load(tiny_encoder)

@@ -31,16 +31,24 @@ def friend_train(
     pool: Sequence[Input],
     *,
     settings: LoopSettings,
+    teachers: Mapping[str, str] | None = None,
     audit: Audit | None = None,
     listener: Listener | None = None,
 ) -> dict[str, Outcome]:
     """Do Algorithm 1 in a run folder, or what is left of it; without friendships it is standard self-training.
 
+    `teachers` says for a task whose chosen pseudo-labels it is trained on, where these are not its own (co-training).
     A run that was killed goes on with its first unfinished phase and ends in the same bits as if it never was.
     """
     check_plan(plans, friendships, pool, settings)
+    phases = Phases(run, plans, friendships, pool, settings, audit)
+    carry_out(run, list(algorithm(phases, settings.iterations, teachers or {})), listener)
+    return {name: outcome(run, name) for name in plans}
+
+
+def carry_out(run: Run, steps: Sequence[tuple[str, Work]], listener: Listener | None) -> None:
+    """Do those phases of a run that are not done yet, in order."""
     listener = listener or Silence()
-    steps = list(algorithm(Phases(run, plans, friendships, pool, settings, audit), settings.iterations))
     with run.locked():
         listener.planned([name for name, _ in steps], [name for name, _ in steps if run.result(name) is not None])
         for name, work in steps:
@@ -49,10 +57,9 @@ def friend_train(
             if "metrics" in result:
                 run.write_metrics()
             listener.finished(name)
-    return {name: outcome(run, name) for name in plans}
 
 
-def algorithm(phases: Phases, iterations: int) -> Iterator[tuple[str, Work]]:
+def algorithm(phases: Phases, iterations: int, teachers: Mapping[str, str]) -> Iterator[tuple[str, Work]]:
     """Algorithm 1, top to bottom: the name of each phase and the work it is."""
     updated = [name for name, plan in phases.plans.items() if plan.update is not None]
     for name in phases.plans:
@@ -64,7 +71,7 @@ def algorithm(phases: Phases, iterations: int) -> Iterator[tuple[str, Work]]:
         yield f"select-{iteration}", partial(phases.select, iteration)
         yield f"tidy-{iteration}", partial(phases.tidy, iteration)
         for name in updated:
-            yield f"train-{name}-{iteration}", partial(phases.update, name, iteration)
+            yield f"train-{name}-{iteration}", partial(phases.update, name, iteration, teachers.get(name, name))
             yield f"evaluate-{name}-{iteration}", partial(phases.evaluate, name, iteration)
     for name in phases.plans:
         yield f"test-{name}", partial(phases.test, name)

@@ -81,13 +81,13 @@ class Phases:
         self.run.store.discard_labelled(iteration)
         return {}
 
-    def update(self, name: str, iteration: int, advanced: Advanced) -> Result:
-        """Train on gold and on what was chosen (Eq. 1)."""
+    def update(self, name: str, iteration: int, teacher: str, advanced: Advanced) -> Result:
+        """Train on gold and on what was chosen (Eq. 1) of the teacher's labels, which is mostly the task itself."""
         training = self.plans[name].update
         assert training is not None, "fixed friends have no such phase"
         task = self.bench.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
-        return self._fit(name, iteration, task, self._chosen(name, iteration), fit_plan, advanced)
+        return self._fit(name, iteration, task, self._chosen(teacher, iteration), fit_plan, advanced)
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""

@@ -58,18 +58,21 @@ class Selector:
 
     `confidence_weight` w is α (or β) of section 4.3; 1 is classic self-training and needs no match. `unmatched` says
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
-    `content` "only" leaves out labels that say nothing.
+    `content` "only" leaves out labels that say nothing. `weight` is what a chosen label weighs in training: "one", or
+    its confidence (STBR).
     """
 
     pick: Pick
     confidence_weight: float = 0.2
     unmatched: Literal["reject", "confidence"] = "reject"
     content: Literal["any", "only"] = "any"
+    weight: Literal["one", "confidence"] = "one"
 
     def __post_init__(self) -> None:
         _check(0 <= self.confidence_weight <= 1, "confidence_weight", self.confidence_weight, "a number from 0 to 1")
         _check(self.unmatched in ("reject", "confidence"), "unmatched", self.unmatched, "'reject' or 'confidence'")
         _check(self.content in ("any", "only"), "content", self.content, "'any' or 'only'")
+        _check(self.weight in ("one", "confidence"), "weight", self.weight, "'one' or 'confidence'")
         match self.pick:
             case TopN(count) | Random(count):
                 _check(count >= 0, "count", count, "0 or more")
@@ -125,7 +128,7 @@ class Selector:
             threshold=np.full(len(chosen), threshold),
             chosen=chosen,
             reason=reason,
-            weight=chosen.astype(np.float64),
+            weight=chosen * (scores.confidence if self.weight == "confidence" else 1.0),
         )
 
     @property

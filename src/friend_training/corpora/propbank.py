@@ -13,7 +13,7 @@ from friend_training.corpora.lines import numbered_lines
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
-from friend_training.tasks.srl.role_names import our_role
+from friend_training.role_names import our_role
 
 _PREDICATE = "rel"
 

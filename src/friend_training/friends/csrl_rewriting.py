@@ -1,7 +1,7 @@
 """The friendship of the paper's case study (section 4.2): CSRL and dialogue rewriting meet in arguments.
 
-The common space Σ is the label space of CSRL as text: for each of the K predicates of u_t, its arguments (role, string).
-CSRL's arguments are read off the dialogue. The rewrite u_t' is given to a sentence-level SRL parser with fixed
+The common space Σ is the label space of CSRL as text: for each of the K predicates of u_t, its arguments (role and
+string). CSRL's arguments are read off the dialogue. The rewrite u_t' is given to a sentence-level SRL parser with fixed
 parameters, the bridge, which is asked about each predicate at its exact place in u_t' (DESIGN 5.2).
 """
 
@@ -56,7 +56,8 @@ def _strings_of(dialogue: Dialogue, label: Roles) -> tuple[RoleString, ...]:
                 if argument.turn < 0
                 else dialogue.turns[argument.turn].speaker == dialogue.utterance.speaker
             )
-            strings.append(RoleString(argument.role, "我" if own else "你", implied=True))
+            words = dialogue.turns[argument.turn].text[: argument.end]  # nothing, where the token stands bare
+            strings.append(RoleString(argument.role, ("我" if own else "你") + words, implied=not words))
         else:
             text = dialogue.turns[argument.turn].text[argument.start : argument.end]
             strings.append(RoleString(argument.role, text))
@@ -70,9 +71,7 @@ class TranslateRewrite:
     bridge: Bridge
 
     def __call__(self, inputs: Sequence[Dialogue], predictions: Sequence[Sequence[Prediction]]) -> list[Sigma]:
-        places = [
-            _places(dialogue, units[0].label) for dialogue, units in zip(inputs, predictions, strict=True)
-        ]
+        places = [_places(dialogue, units[0].label) for dialogue, units in zip(inputs, predictions, strict=True)]
         sentences = [
             Sentence(dialogue.id, units[0].label.text, tuple(place for place in found if place is not None))
             for dialogue, units, found in zip(inputs, predictions, places, strict=True)

@@ -23,6 +23,10 @@ def encode_spans(length: int, spans: Iterable[tuple[str, int, int]]) -> NDArray[
     for role, first, last in spans:
         tags[first:last] = begin_tag(role) + 1
         tags[first] = begin_tag(role)
+        rest = last  # what is left of an earlier span would be an I without its B
+        while rest < length and tags[rest] != OUTSIDE and tags[rest] % 2 == 0:
+            tags[rest] = OUTSIDE
+            rest += 1
     return tags
 
 

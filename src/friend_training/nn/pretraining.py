@@ -1,69 +1,71 @@
-"""Masked language modelling on raw text: what 'pre-trained' means for an encoder that was made from scratch."""
+"""What 'pre-trained' means for an encoder made from scratch: characters that occur alike begin alike.
 
-from collections.abc import Callable, Sequence
+A masked language model needs thousands of steps before it learns more than frequencies (on the embedded dialogues:
+6.0 nats after 300 steps, those of the unigram model). The classical way takes two seconds: positive pointwise mutual
+information of each character with its neighbours at the distances 1 to 3 on either side, cut down by a singular value
+decomposition (Levy & Goldberg 2014). Surnames meet surnames and verbs meet verbs; attention is left to the labels.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
 from transformers import AutoModel
 
-from friend_training.nn.batching import pad, training_batches
 from friend_training.nn.encoder import EncoderShape, make_encoder
-from friend_training.nn.optimizer import clip_gradients, warm_up_then_decay
-from friend_training.nn.training import seed_everything
+from friend_training.nn.tokens import Tokenizer
 
-BATCH, RATE, MASKED_SHARE, LONGEST = 64, 2e-3, 0.15, 128
+DISTANCES = (1, 2, 3)
+CONTEXT_SMOOTHING = 0.75
+"""The usual damping of context frequencies: rare neighbours are not worth more than common ones."""
 
 
-def pretrain_encoder(
-    folder: Path,
-    texts: Sequence[str],
-    shape: EncoderShape,
-    *,
-    steps: int,
-    seed: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> None:
-    """Write a small encoder into `folder`, trained for `steps` to restore masked characters of `texts`."""
+def pretrain_encoder(folder: Path, texts: Sequence[str], shape: EncoderShape, *, seed: int) -> None:
+    """Write a small encoder into `folder` whose word embeddings know the company that characters keep in `texts`."""
     tokenizer = make_encoder(folder, list(texts), shape, seed=seed)
-    seed_everything(seed)
+    vectors, known = neighbour_vectors(texts, tokenizer, shape.width, seed=seed)
     model = AutoModel.from_pretrained(str(folder), add_pooling_layer=False)
-    transform = nn.Sequential(nn.Linear(shape.width, shape.width), nn.GELU(), nn.LayerNorm(shape.width))
-    weights = [*model.parameters(), *transform.parameters()]
-    optimizer = torch.optim.AdamW(weights, lr=RATE, weight_decay=0.01, fused=True)
-
-    tokenizer.remember(texts)
-    rows = [np.array([tokenizer.cls_id, *tokenizer(t).ids[: LONGEST - 2], tokenizer.sep_id]) for t in texts]
-    generator = np.random.default_rng(seed)
-    mask_id = tokenizer.id_of("[MASK]")
-    model.train()
-    done = 0
-    while done < steps:
-        for indices in training_batches([len(row) for row in rows], BATCH, generator):
-            ids = pad([rows[index] for index in indices], tokenizer.pad_id)
-            real = (ids != tokenizer.pad_id) & (ids != tokenizer.cls_id) & (ids != tokenizer.sep_id)
-            hidden_ids, targets = _mask(ids, real, mask_id, generator)
-            hidden = model(input_ids=hidden_ids, attention_mask=(ids != tokenizer.pad_id).long()).last_hidden_state
-            at = targets >= 0
-            logits = transform(hidden[at]) @ model.get_input_embeddings().weight.T
-            F.cross_entropy(logits, targets[at]).backward()  # type: ignore[no-untyped-call]
-            clip_gradients(weights, 1.0)
-            factor = warm_up_then_decay(done, steps=steps, warm_up=0.1)
-            for group in optimizer.param_groups:
-                group["lr"] = RATE * factor
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-            done += 1
-            progress(done, steps)
-            if done == steps:
-                break
+    with torch.no_grad():
+        words = model.get_input_embeddings().weight
+        # As long as the vectors they replace: longer ones would drown the positions that are added to them.
+        words[torch.from_numpy(known)] = torch.from_numpy(vectors[known]) * words.norm(dim=1).mean()
     model.save_pretrained(str(folder))
 
 
-def _mask(ids: Tensor, real: Tensor, mask_id: int, generator: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Hide a share of the characters; what is to be restored stands in `targets`, -1 elsewhere."""
-    chosen = torch.from_numpy(generator.random(ids.shape) < MASKED_SHARE) & real
-    targets = torch.where(chosen, ids, -1)
-    return torch.where(chosen, mask_id, ids), targets
+def neighbour_vectors(
+    texts: Sequence[str], tokenizer: Tokenizer, width: int, *, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Unit vectors [vocabulary, width] of all pieces, and which of them have neighbours at all."""
+    size = len(tokenizer.backend)
+    tokenizer.remember(texts)
+    gap = (-1,) * max(DISTANCES)  # no neighbours across texts
+    line = np.array([piece for text in texts for piece in (*tokenizer(text).ids, *gap)])
+    tables = []
+    for distance in DISTANCES:
+        left, right = line[:-distance], line[distance:]
+        real = (left >= 0) & (right >= 0)
+        counts = sp.coo_matrix((np.ones(int(real.sum())), (left[real], right[real])), shape=(size, size)).tocsr()
+        tables += [_positive_information(counts), _positive_information(counts.T)]
+    table = sp.hstack(tables).tocsr()
+    rank = min(width, size - 1)
+    vectors, strengths, _ = svds(table, k=rank, rng=np.random.default_rng(seed))
+    scaled = np.zeros((size, width), dtype=np.float32)
+    scaled[:, :rank] = vectors * np.sqrt(strengths)
+    length = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return scaled / np.maximum(length, 1e-6), length[:, 0] > 1e-6
+
+
+def _positive_information(counts: sp.csr_matrix) -> sp.csr_matrix:
+    """max(0, log p(a, b) / (p(a) p(b))) of every pair that occurs."""
+    pairs = counts.tocoo()
+    total = pairs.sum()
+    rows = np.asarray(pairs.sum(axis=1)).ravel()
+    columns = np.asarray(pairs.sum(axis=0)).ravel() ** CONTEXT_SMOOTHING
+    columns *= total / columns.sum()
+    information = np.log(pairs.data * total / (rows[pairs.row] * columns[pairs.col]))
+    kept = information > 0
+    return sp.csr_matrix((information[kept], (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)

@@ -1,7 +1,7 @@
 """A dialogue as one sequence of pieces, with the way back to characters.
 
-[CLS] · context turns · u_t · [SEP]. For CSRL every turn begins with a speaker token, and so does the empty opening turn;
-for rewriting turns are parted by [SEP] and the last [SEP] is the place 'at the end' of u_t.
+[CLS] · context turns · u_t · [SEP]. For CSRL every turn begins with a speaker token, the empty opening turn too; for
+rewriting turns are parted by [SEP] and the last [SEP] is the place 'at the end' of u_t.
 Too long dialogues lose their OLDEST pieces, never the current utterance (DESIGN 5.8).
 """
 

@@ -124,9 +124,7 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch) -> list[list[DecodedRo
             answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit])
             unit += 1
         # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
-        decoded.append(
-            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0)) for p in item.asked]
-        )
+        decoded.append([answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0)) for p in item.asked])
     return decoded
 
 

@@ -52,6 +52,9 @@ class RoleLabeller(nn.Module):
         self.classify = nn.Linear(width, len(TAGS))
 
     def forward(self, batch: RoleBatch) -> tuple[Head, ...]:
+        if not len(batch.dialogue):  # dialogues without predicates: attention cannot lay out a batch of none
+            length = batch.mask.size(1)
+            return (Head(torch.zeros(0, length, len(TAGS)), torch.zeros(0, length, dtype=torch.bool)),)
         pieces = torch.arange(batch.ids.size(1))
         is_predicate = (pieces >= batch.first[:, None]) & (pieces < batch.last[:, None])  # [U, M]
         mark = self.is_predicate(is_predicate.long())

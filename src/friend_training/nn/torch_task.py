@@ -1,7 +1,7 @@
 """A `Definition` made into a `Task` of the core: the four verbs, once for all tasks on torch."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,16 @@ from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
 from friend_training.nn.encoder import empty_encoder, load_encoder
-from friend_training.nn.training import TrainingSettings, seed_everything, train
+from friend_training.nn.training import Progress, TrainingSettings, no_progress, seed_everything, train
 
 WEIGHTS = "model.safetensors"
 
 
 class TorchTask:
-    """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to."""
+    """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
+
+    Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
+    """
 
     def __init__(self, definition: Definition, *, encoder: str | Path, settings: TrainingSettings) -> None:
         self.definition = definition
@@ -29,6 +32,7 @@ class TorchTask:
         self.name = definition.name
         self.label_type = definition.label_type
         self.main_metric = definition.main_metric
+        self.progress: Progress = no_progress
         self._network: nn.Module | None = None
 
     @property
@@ -36,6 +40,11 @@ class TorchTask:
         if self._network is None:
             raise RunError(f"task {self.name} has no weights yet: fit it or load it first")
         return self._network
+
+    @network.setter
+    def network(self, network: nn.Module) -> None:
+        """Methods that work inside training make networks of their own."""
+        self._network = network
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
@@ -49,29 +58,48 @@ class TorchTask:
         ]
         if not items:
             raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
-        watched = self._first_units(dev)
-
-        def dev_score() -> float:
-            return self.evaluate(watched)[self.main_metric]
-
         return train(
-            self.network, items, self.definition.collate, dev_score, plan=plan, settings=self.settings
+            self.network,
+            items,
+            self.definition.collate,
+            self.dev_score(dev),
+            plan=plan,
+            settings=self.settings,
+            progress=self.progress,
         )
 
+    def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:
+        """What early stopping looks at: the main metric of the present weights on the first units of dev."""
+        watched = self._first_units(dev)
+
+        def score() -> float:
+            return self._evaluate(watched, no_progress)[self.main_metric]
+
+        return score
+
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
+        return self._predict(inputs, self.progress)
+
+    def _predict(self, inputs: Sequence[Any], progress: Progress) -> list[list[Prediction]]:
         self.network.eval()
         items = self.definition.input_items(inputs)
         predictions: list[list[Prediction]] = [[] for _ in items]
+        done = 0
         with torch.inference_mode():
             for indices, group in in_batches(items, lambda item: item.length, self.settings.labelling_pieces):
                 batch = self.definition.collate(group)
                 decoded = self.definition.decode(self.network(batch), batch)
                 for index, units in zip(indices, decoded, strict=True):
                     predictions[index] = units
+                done += len(group)
+                progress(done, len(items))
         return predictions
 
     def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
-        return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))
+        return self._evaluate(gold, self.progress)
+
+    def _evaluate(self, gold: Sequence[Any], progress: Progress) -> Mapping[str, float]:
+        return self.definition.score(gold, self._predict(self.definition.inputs_of(gold), progress))
 
     def save(self, folder: Path) -> None:
         encoder = self.network.encoder

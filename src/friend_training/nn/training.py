@@ -14,6 +14,15 @@ from friend_training.nn.batching import training_batches
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
 
+Progress = Callable[[int, int], None]
+"""Told from time to time how many of how many are done."""
+
+TELL_EVERY = 10
+
+
+def no_progress(done: int, total: int) -> None:
+    """For when nobody watches."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
@@ -38,6 +47,7 @@ def train(
     *,
     plan: FitPlan,
     settings: TrainingSettings,
+    progress: Progress = no_progress,
 ) -> FitSummary:
     """Train in place and leave the weights that were best on dev."""
     accelerator = Accelerator()
@@ -52,7 +62,7 @@ def train(
 
     best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
     looks_without_gain, step = 0, 0
-    batches = _endless_batches([item.length for item in items], settings.batch_size, plan.seed)
+    batches = endless_batches([item.length for item in items], settings.batch_size, plan.seed)
     for step in range(1, plan.steps + 1):
         model.train()
         batch = collate([items[index] for index in next(batches)])
@@ -66,6 +76,8 @@ def train(
                 group["lr"] = rate * factor
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
+        if step % TELL_EVERY == 0:
+            progress(step, plan.steps)
 
         if step % settings.look_every == 0 or step == plan.steps:
             score = dev_score()
@@ -92,7 +104,7 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def _endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
+def endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
     generator = np.random.default_rng(seed)
     while True:
         yield from training_batches(lengths, size, generator)

@@ -18,8 +18,18 @@ Method = Literal[
     "random-as-many",
     "bridge-labels",
     "bridge-alone",
+    "multitask-base",
+    "mt",
+    "cps",
+    "scot",
+    "stbr",
+    "stea",
+    "base-full",
+    "fdt-s",
+    "fdt-sf",
 ]
-"""Methods in the order in which they can run: those that choose 'as many' need FDT's counts."""
+"""Methods in the order in which they can run: those that choose 'as many' need FDT's counts, FDT-S and FDT-SF the
+fully trained Base."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -47,12 +57,15 @@ class EmbeddedData(Section):
 
 
 class PublicData(Section):
-    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share."""
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share.
+
+    Labels are so many predicates or dialogues drawn with the run's seed; null takes all there are.
+    """
 
     kind: Literal["public"]
     scenario: Literal["few-shot", "domain-generalisation"]
-    csrl_labels: Count
-    rewriting_labels: Count
+    csrl_labels: Count | None
+    rewriting_labels: Count | None
     dev: Count
     pool: Count
     finder: Literal["ltp-verbs", "ltp-framed-verbs"]
@@ -73,14 +86,13 @@ class FileData(Section):
 
 
 class ScratchEncoder(Section):
-    """A small transformer of our own making, pre-trained for a moment on the unlabeled text."""
+    """A small transformer of our own making; its embeddings come from the unlabeled text (nn/pretraining.py)."""
 
     kind: Literal["scratch"]
     layers: Count
     width: Count
     heads: Count
     dropout: Share
-    pretraining_steps: Annotated[int, Field(ge=0)]
 
 
 class PretrainedEncoder(Section):
@@ -198,7 +210,7 @@ def parse_config(text: str, where: str, overrides: list[str] | None = None) -> C
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
     for override in overrides or []:
-        _override(values, override)
+        values = _override(values, override)
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -212,14 +224,20 @@ def config_text(config: Config) -> str:
     return dumped
 
 
-def _override(values: dict[str, Any], override: str) -> None:
+def _override(values: dict[str, Any], override: str) -> dict[str, Any]:
     name, separator, text = override.partition("=")
     if not separator:
         raise ConfigError(f"--set {override}: key=value was expected, such as tasks.csrl.base_steps=300")
-    *parents, last = name.split(".")
-    at: Any = values
-    for part in parents:
-        at = at.get(part) if isinstance(at, dict) else None
-    if not isinstance(at, dict) or last not in at:
-        raise ConfigError(f"--set {override}: there is no setting {name!r} in this config")
-    at[last] = yaml.safe_load(text)
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        raise ConfigError(f"--set {override}: {text!r} is not a YAML value") from None
+    return _changed(values, name.split("."), value, override)
+
+
+def _changed(values: Any, path: list[str], value: Any, override: str) -> dict[str, Any]:
+    """A copy along the path: sections that a YAML alias (*training) shares must not change together."""
+    first, *rest = path
+    if not isinstance(values, dict) or first not in values:
+        raise ConfigError(f"--set {override}: there is no setting {override.partition('=')[0]!r} in this config")
+    return {**values, first: _changed(values[first], rest, value, override) if rest else value}

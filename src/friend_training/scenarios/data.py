@@ -53,6 +53,7 @@ class RunData:
             "rewriting_test": self.rewriting_test,
             "pool": self.pool,
             "bridge_train": self.bridge_train,
+            "bridge_dev": self.bridge_dev,
         }
         return {name: fingerprint(examples) for name, examples in parts.items()}
 

@@ -11,8 +11,10 @@ from friend_training.examples import CsrlExample
 T = TypeVar("T")
 
 
-def draw_predicates(examples: Sequence[CsrlExample], count: int, *, seed: int) -> list[CsrlExample]:
-    """`count` predicates, each with its dialogue; the other predicates of that dialogue are not seen."""
+def draw_predicates(examples: Sequence[CsrlExample], count: int | None, *, seed: int) -> list[CsrlExample]:
+    """`count` predicates, each with its dialogue; the other predicates of that dialogue are not seen. None: all."""
+    if count is None:
+        return list(examples)
     units = [(number, unit) for number, example in enumerate(examples) for unit in range(len(example.roles))]
     _check(count, len(units), "predicates")
     kept: dict[int, set[int]] = {}
@@ -21,7 +23,9 @@ def draw_predicates(examples: Sequence[CsrlExample], count: int, *, seed: int) -
     return [_only(examples[number], kept[number]) for number in sorted(kept)]
 
 
-def draw_examples(examples: Sequence[T], count: int, *, seed: int) -> list[T]:
+def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> list[T]:
+    if count is None:
+        return list(examples)
     _check(count, len(examples), "examples")
     chosen = random.Random(f"examples {seed}").sample(range(len(examples)), count)
     return [examples[number] for number in sorted(chosen)]

@@ -7,10 +7,11 @@ from typing import Any
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
+from friend_training.errors import RunError
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
+from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder, parse_config
 from friend_training.scenarios.data import RunData
 from friend_training.scenarios.places import model_source
 from friend_training.scenarios.settings import training_settings
@@ -28,7 +29,21 @@ CACHED_ANSWERS = 200_000
 Progress = Callable[[int, int], None]
 
 
-def encoder_source(config: Config, data: RunData, run: Run, progress: Progress) -> str:
+def resource_phases(config: Config) -> list[str]:
+    """What has to be made for this config; published encoders and parsers are there already."""
+    kinds = {"encoder": config.encoder.kind == "scratch", "bridge": config.bridge.kind == "trained"}
+    return [phase for phase, needed in kinds.items() if needed]
+
+
+def check_resources(made_in: Run, config: Config) -> None:
+    """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
+    before = parse_config(made_in.config_text, str(made_in.folder))
+    for setting in ("encoder", "bridge", "bridge_training", "max_length"):
+        if getattr(before, setting) != getattr(config, setting):
+            raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
+
+
+def encoder_source(config: Config, data: RunData, run: Run) -> str:
     """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
     if isinstance(config.encoder, PretrainedEncoder):
         return model_source(config.encoder.source)
@@ -39,36 +54,34 @@ def encoder_source(config: Config, data: RunData, run: Run, progress: Progress) 
         heads=config.encoder.heads,
         dropout=config.encoder.dropout,
     )
-    steps = config.encoder.pretraining_steps
 
     def make() -> dict[str, Any]:
-        # Raw text only: the pool, the inputs of gold and the bridge's sentences, never dev or test.
+        # Raw text only: the pool and the bridge's sentences, never dev or test; the same for every seed.
         texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
         texts += [example.sentence.text for example in data.bridge_train]
-        labelled = [e.dialogue for e in data.csrl_gold] + [e.dialogue for e in data.rewriting_gold]
-        texts += ["".join(turn.text for turn in dialogue.turns) for dialogue in labelled]
         with atomic_folder(folder) as new:
-            pretrain_encoder(new, texts, shape, steps=steps, seed=RESOURCE_SEED, progress=progress)
-        return {"texts": len(texts), "steps": steps}
+            pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
+        return {"texts": len(texts)}
 
     run.phase("encoder", make)
     return str(folder)
 
 
-def make_bridge(config: Config, data: RunData, run: Run, encoder: str) -> Bridge:
+def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
     """The bridge with its parameters fixed from here on, remembering its answers."""
     if isinstance(config.bridge, LtpBridge):
         return CachedBridge(LtpParser.load(Path(model_source(config.bridge.source))), max_entries=CACHED_ANSWERS)
     if isinstance(config.bridge, HanlpBridge):
         return CachedBridge(ParserBridge(HanlpParser(config.bridge.model)), max_entries=CACHED_ANSWERS)
-    task = _trained(config, data, run, encoder)
+    task = _trained(config, data, run, encoder, progress)
     return CachedBridge(TrainedBridge(task), max_entries=CACHED_ANSWERS)
 
 
-def _trained(config: Config, data: RunData, run: Run, encoder: str) -> TorchTask:
+def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> TorchTask:
     assert config.bridge.kind == "trained"
     folder = run.folder / "bridge"
     task = srl_task(encoder, training_settings(config.bridge_training), max_length=config.max_length)
+    task.progress = progress
     plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)
 
     def fit() -> dict[str, Any]:

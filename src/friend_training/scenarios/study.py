@@ -1,13 +1,17 @@
 """One run of a config: encoder and bridge once, Base once, then every method from that same Base."""
 
 import json
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from friend_training import __version__
+from friend_training.core.counts import Counts
 from friend_training.core.files import write_text
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
@@ -16,23 +20,25 @@ from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
-from friend_training.core.task import Task
 from friend_training.friends.bridge_parser import LabelledByBridge, score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.fdt import fdt
 from friend_training.methods.sst import sst
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.compared import COMPARED, Setting
 from friend_training.scenarios.config import Config, Method, config_text
+from friend_training.scenarios.counts import csrl_counts, rewriting_counts, save_counts
 from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.resources import encoder_source, make_bridge
-from friend_training.scenarios.settings import training_settings
-from friend_training.tasks.csrl.task import csrl_task
-from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.scenarios.folders import RESULTS, method_folder, shared_resources
+from friend_training.scenarios.relay import Relay
+from friend_training.scenarios.resources import check_resources, encoder_source, make_bridge, resource_phases
+from friend_training.scenarios.tasks import TASKS, make_task
 from friend_training.tasks.srl.bridge import Bridge
 
-TASKS = ("csrl", "rewriting")
-RESULTS = "results.jsonl"
+LABEL_STEPS: dict[Method, int] = {"fdt": 3, "fdt-shuffled": 3, "bridge-labels": 1, "scot": 4, "fdt-s": 6, "fdt-sf": 6}
+"""Labelling a shard is one step per task and friendship; two for the other methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +48,11 @@ class Workshop:
     config: Config
     run: Run
     data: RunData
+    data_dir: Path | None
     bridge: Bridge
-    tasks: dict[str, Task]
+    tasks: dict[str, TorchTask]
     friendship: Friendship
-    listener: Listener
+    listener: Relay
 
     @property
     def settings(self) -> LoopSettings:
@@ -61,16 +68,24 @@ def run_study(
     data_dir: Path | None = None,
     resources: Path | None = None,
     listener: Listener | None = None,
+    keep: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> list[dict[str, Any]]:
     """Run every method of a config in `folder`, or what is left of it; one result record per method.
 
     `resources` is a folder for encoder and bridge that several runs share; by default they lie in the run's own.
+    `keep` is given every record as soon as its method is finished.
     """
     torch.set_num_threads(config.threads)
+    relay = Relay(listener or Silence())
+    relay.started("data")
     data = load_data(config, data_dir)
+    relay.finished("data")
     run = _open_or_create(folder, config, data.fingerprints())
-    shop = _workshop(config, run, data, resources, listener or Silence())
-    records = [_record(shop, method) for method in config.methods]
+    shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
+    records: list[dict[str, Any]] = []
+    for method in config.methods:
+        records.append(_record(shop, method))
+        keep(records[-1])
     write_text(folder / RESULTS, "".join(json.dumps(r, ensure_ascii=False, sort_keys=True) + "\n" for r in records))
     return records
 
@@ -84,30 +99,27 @@ def _open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) 
 
 
 def _workshop(
-    config: Config, run: Run, data: RunData, resources: Path | None, listener: Listener
+    config: Config, run: Run, data: RunData, data_dir: Path | None, resources: Path | None, listener: Relay
 ) -> Workshop:
     made_in = run if resources is None else _open_or_create(resources, config, {})
-    with made_in.locked():
+    check_resources(made_in, config)
+    phases = resource_phases(config)
+    made = all(made_in.result(phase) is not None for phase in phases)
+    with nullcontext() if made else made_in.locked():  # runs side by side may all read what one of them made
+        listener.planned(phases, [phase for phase in phases if made_in.result(phase) is not None])
         listener.started("encoder")
-        encoder = encoder_source(config, data, made_in, lambda done, total: listener.advanced("encoder", done, total))
+        encoder = encoder_source(config, data, made_in)
         listener.finished("encoder")
         listener.started("bridge")
-        bridge = make_bridge(config, data, made_in, encoder)
+        bridge = make_bridge(config, data, made_in, encoder, listener.worked)
         listener.finished("bridge")
-    csrl, rewriting = config.tasks.csrl, config.tasks.rewriting
-    tasks: dict[str, Task] = {
-        "csrl": csrl_task(
-            encoder, training_settings(csrl.training), max_length=config.max_length, mark=config.predicate_mark
-        ),
-        "rewriting": rewriting_task(
-            encoder,
-            training_settings(rewriting.training),
-            max_length=config.max_length,
-            span_source=config.span_source,
-        ),
-    }
+    tasks: dict[str, TorchTask] = {}
+    for name in TASKS:
+        task = make_task(config, name, encoder)
+        task.progress = listener.worked
+        tasks[name] = task
     matcher = RoleMatcher(**config.friendship.model_dump())
-    return Workshop(config, run, data, bridge, tasks, csrl_rewriting(bridge, matcher), listener)
+    return Workshop(config, run, data, data_dir, bridge, tasks, csrl_rewriting(bridge, matcher), listener)
 
 
 def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
@@ -137,7 +149,7 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     iterations = shop.config.iterations
     friends = Selector(Threshold(section.pick_threshold), section.confidence_weight, content=section.content)
     alone = Selector(Threshold(section.sst_threshold), 1.0, content=section.content)
-    if method in ("fdt", "fdt-shuffled"):
+    if method in ("fdt", "fdt-shuffled", "fdt-s", "fdt-sf"):
         return [friends] * iterations
     if method in ("sst-as-many", "random-as-many", "bridge-labels"):
         counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
@@ -145,10 +157,6 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
             return as_many(alone, counts)
         return random_as_many(alone, counts, seed=shop.config.seed)
     return [alone] * iterations
-
-
-def method_folder(run: Path, method: str) -> Path:
-    return run / "methods" / method
 
 
 def _record(shop: Workshop, method: Method) -> dict[str, Any]:
@@ -166,6 +174,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         return record | {"metrics": {f"csrl.{name}": value for name, value in scores.items()}}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
     outcomes = _execute(shop, method, run)
+    run.phase("counts", partial(_count, shop, run, outcomes))
     return record | {
         "metrics": {
             f"{task}.{metric}": value
@@ -182,6 +191,22 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     }
 
 
+def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome]) -> dict[str, Any]:
+    """Keep what the reported models got right in each test dialogue, for significance tests."""
+    counts: dict[str, Counts] = {}
+    for name, outcome in outcomes.items():
+        task = shop.tasks[name]
+        task.load(run.checkpoint(name, outcome.best_iteration))
+        if name == "csrl":
+            csrl = shop.data.csrl_test
+            counts[name] = csrl_counts(csrl, task.predict([example.dialogue for example in csrl]))
+        else:
+            rewriting = shop.data.rewriting_test
+            counts[name] = rewriting_counts(rewriting, task.predict([example.dialogue for example in rewriting]))
+    save_counts(run.folder / "counts.npz", counts)
+    return {}
+
+
 def _steps(run: Run, task: str) -> list[int | None]:
     """The optimizer steps of each training phase: the budget as it was spent."""
     found: list[int | None] = []
@@ -192,7 +217,8 @@ def _steps(run: Run, task: str) -> list[int | None]:
 
 def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
     plans, data = _plans(shop, method), shop.data
-    settings, audit, listener = shop.settings, data.audit, shop.listener
+    settings, audit = shop.settings, data.audit
+    listener = shop.listener.method(method, label_steps=LABEL_STEPS.get(method, 2))
     if method == "base":
         return base(run, plans, settings=settings, listener=listener)
     if method == "base-same-steps":
@@ -200,6 +226,12 @@ def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
     if method in ("fdt", "fdt-shuffled"):
         friend = shop.friendship if method == "fdt" else shuffled(shop.friendship, seed=settings.seed)
         return fdt(run, plans, [friend], data.pool, settings=settings, audit=audit, listener=listener)
+    if method in COMPARED:
+        encoder, friendship = shop.tasks["csrl"].encoder, shop.friendship
+        setting = Setting(
+            run, shop.run.folder, shop.config, data, shop.data_dir, encoder, plans, friendship, settings, listener
+        )
+        return COMPARED[method](setting)
     if method == "bridge-labels":
         labelled = replace(plans["csrl"], task=LabelledByBridge(shop.tasks["csrl"], shop.bridge))
         return sst(run, {"csrl": labelled}, data.pool, settings=settings, audit=audit, listener=listener)

@@ -24,21 +24,18 @@ def decode_rewrites(heads: Sequence[Head], batch: RewriteBatch) -> list[tuple[Re
         best.append(choice.numpy())
     keep, start, end = best
     confidence = log_confidence.exp().tolist()
-    return [
-        (_script(item, keep[row], start[row], end[row]), confidence[row]) for row, item in enumerate(batch.items)
-    ]
+    return [(_script(item, keep[row], start[row], end[row]), confidence[row]) for row, item in enumerate(batch.items)]
 
 
-def _script(
-    item: RewriteItem, keep: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]
-) -> Rewrite:
+def _script(item: RewriteItem, keep: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]) -> Rewrite:
     layout = item.rendered
     width = item.last - item.first
-    deleted: list[int] = []
+    # Some tokenizers cut one character into several pieces: it is deleted once, and has one insertion before it.
+    deleted: set[int] = set()
     for slot in np.flatnonzero(keep[:width] == 0).tolist():
         piece = item.first + slot
-        deleted.extend(range(int(layout.start[piece]), int(layout.end[piece])))
-    insertions: list[Insertion] = []
+        deleted.update(range(int(layout.start[piece]), int(layout.end[piece])))
+    insertions: dict[int, Insertion] = {}
     for slot in np.flatnonzero(start[: width + 1] <= end[: width + 1]).tolist():
         first, last = int(start[slot]), int(end[slot])
         turn = int(layout.turn[first])
@@ -46,6 +43,6 @@ def _script(
             continue
         at_end = slot == width
         before = len(item.dialogue.utterance.text) if at_end else int(layout.start[item.first + slot])
-        insertions.append(Insertion(before, turn, int(layout.start[first]), int(layout.end[last])))
-    script = Rewrite("", tuple(deleted), tuple(insertions))
+        insertions.setdefault(before, Insertion(before, turn, int(layout.start[first]), int(layout.end[last])))
+    script = Rewrite("", tuple(sorted(deleted)), tuple(insertions.values()))
     return Rewrite(apply_script(item.dialogue, script), script.deleted, script.insertions)

@@ -11,6 +11,7 @@ from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
 from friend_training.nn.rendering import render_all
 from friend_training.nn.tokens import Tokenizer
+from friend_training.tasks.rewriting.biaffine import BiaffineRewriter, Scorer
 from friend_training.tasks.rewriting.decoding import decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
 from friend_training.tasks.rewriting.items import RewriteItem, rewrite_item
@@ -26,14 +27,20 @@ class RewritingDefinition:
     main_metric = "rouge_l"
 
     def __init__(
-        self, *, encoder: str | Path, max_length: int = 125, span_source: SpanSource = "dialogue"
+        self,
+        *,
+        encoder: str | Path,
+        max_length: int = 125,
+        span_source: SpanSource = "dialogue",
+        scorer: Scorer = "dot",
     ) -> None:
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.span_source = span_source
+        self.scorer = scorer
 
     def network(self, encoder: Encoder) -> nn.Module:
-        return Rewriter(encoder)
+        return Rewriter(encoder) if self.scorer == "dot" else BiaffineRewriter(encoder)
 
     def gold_items(self, examples: Sequence[RewritingExample]) -> list[RewriteItem]:
         scripts = [build_script(e.dialogue, e.rewrite, span_source=self.span_source) for e in examples]

@@ -1,6 +1,5 @@
 """Dialogues ready for the rewriter: edit scripts of characters as decisions about pieces."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,5 +72,3 @@ def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> De
             return None
         start[slot], end[slot] = source[0], source[1] - 1
     return Decisions(keep=(gone == 0).astype(np.int64), start=start, end=end)
-
-

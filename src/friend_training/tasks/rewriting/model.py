@@ -53,10 +53,15 @@ class Rewriter(nn.Module):
         heads = [Head(self.keep(at_slots), batch.is_piece)]
         for query, key, nothing in zip(queries, keys, (NO_START, NO_END), strict=True):
             scores = torch.bmm(query, key.transpose(1, 2)) / math.sqrt(width)  # [B, N, M]
-            allowed = batch.source.clone()
-            allowed[:, nothing] = True
-            heads.append(Head(scores.masked_fill(~allowed.unsqueeze(1), MASKED), batch.is_slot))
+            heads.append(span_head(scores, batch, nothing))
         return tuple(heads)
+
+
+def span_head(scores: Tensor, batch: RewriteBatch, nothing: int) -> Head:
+    """Scores [B, N, M] of where an insertion begins or ends; `nothing` is the piece that stands for no insertion."""
+    allowed = batch.source.clone()
+    allowed[:, nothing] = True
+    return Head(scores.masked_fill(~allowed.unsqueeze(1), MASKED), batch.is_slot)
 
 
 def collate_rewrites(items: Sequence[RewriteItem], pad_id: int, *, span_source: SpanSource) -> RewriteBatch:

@@ -4,12 +4,18 @@ from pathlib import Path
 
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.rewriting.biaffine import Scorer
 from friend_training.tasks.rewriting.definition import RewritingDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 
 
 def rewriting_task(
-    encoder: str | Path, settings: TrainingSettings, *, max_length: int = 125, span_source: SpanSource = "dialogue"
+    encoder: str | Path,
+    settings: TrainingSettings,
+    *,
+    max_length: int = 125,
+    span_source: SpanSource = "dialogue",
+    scorer: Scorer = "dot",
 ) -> TorchTask:
-    definition = RewritingDefinition(encoder=encoder, max_length=max_length, span_source=span_source)
+    definition = RewritingDefinition(encoder=encoder, max_length=max_length, span_source=span_source, scorer=scorer)
     return TorchTask(definition, encoder=encoder, settings=settings)

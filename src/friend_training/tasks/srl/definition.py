@@ -41,8 +41,7 @@ class SrlDefinition:
 
     def gold_items(self, examples: Sequence[SrlExample]) -> list[RoleItem]:
         labels = [[_as_roles(label) for label in example.roles] for example in examples]
-        items = self._items([example.sentence for example in examples], labels)
-        return [item for item in items if item.predicates]
+        return self._items([example.sentence for example in examples], labels)
 
     def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RoleItem]:
         sentences: list[Sentence] = []
@@ -65,7 +64,8 @@ class SrlDefinition:
         weights: Sequence[Sequence[float]] | None = None,
     ) -> list[RoleItem]:
         turns = [Dialogue(sentence.id, (Turn("", sentence.text),), sentence.predicates) for sentence in sentences]
-        return role_items(turns, labels, self.tokenizer, speakers=False, max_length=self.max_length, weights=weights)
+        items = role_items(turns, labels, self.tokenizer, speakers=False, max_length=self.max_length, weights=weights)
+        return items if labels is None else [item for item in items if item.predicates]
 
     def inputs_of(self, examples: Sequence[SrlExample]) -> list[Sentence]:
         return [example.sentence for example in examples]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from friend_training.errors import DataError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
-from friend_training.tasks.srl.role_names import our_role
+from friend_training.role_names import our_role
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,83 @@
+"""The command `friend-train`: puts the subcommands together, and says in one message what went wrong.
+
+Whatever needs torch is imported inside the subcommands: `friend-train --help` answers at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+
+from friend_training.cli.bridge import bridges
+from friend_training.cli.data import data
+from friend_training.cli.demo import demo
+from friend_training.cli.evaluate import evaluate
+from friend_training.cli.predict import predict
+from friend_training.cli.resume import resume
+from friend_training.cli.run import run
+from friend_training.cli.show import show
+from friend_training.cli.theory import theory
+from friend_training.errors import FriendTrainingError
+
+WRONG_INPUT = 2
+"""The exit code for anything that is wrong with what was given; typer uses the same for wrong options."""
+
+QUIET = {
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+"""Libraries under us would draw bars and warnings of their own between our lines; whoever wants them sets these."""
+
+app = typer.Typer(
+    name="friend-train",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with [bold]friend-train demo[/bold]. Every command explains itself with --help.",
+)
+
+
+@app.callback()
+def friend_train() -> None:
+    """Train models of different tasks on each other's advice.
+
+    Two models of related tasks label the same unlabeled text. Their
+    answers are translated into a common space and compared; where they
+    agree, the labels are probably right, and both models learn from them.
+    """
+
+
+app.command()(demo)
+app.command()(run)
+app.command()(resume)
+app.command()(show)
+app.command()(evaluate)
+app.command()(predict)
+app.add_typer(data, name="data")
+app.command()(bridges)
+app.command()(theory)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit: 0 all went well, 2 something given is wrong, 130 stopped by Ctrl-C."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="friend-train")
+    except FriendTrainingError as error:
+        _fail(str(error))
+    except OSError as error:  # a folder that may not be written, a full disk, an encoder that is not there
+        _fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error))
+
+
+def _fail(message: str) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print("[bold red]error:[/bold red]", end=" ")
+    console.print(message, markup=False)
+    sys.exit(WRONG_INPUT)

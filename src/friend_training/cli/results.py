@@ -1,0 +1,139 @@
+"""The tables of a run, read from its folder, finished or not."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from friend_training.cli.words import method_in_words
+from friend_training.core.run import Run
+from friend_training.evaluation.tables import Column, build_table, to_rich
+from friend_training.scenarios.folders import RESULTS, method_folder, run_config
+
+TASKS = ("csrl", "rewriting")
+COLUMNS = (
+    Column("csrl.precision", "P"),
+    Column("csrl.recall", "R"),
+    Column("csrl.f1", "F1"),
+    Column("rewriting.rouge_l", "ROUGE-L"),
+    Column("rewriting.em", "EM"),
+    Column("rewriting.wer", "WER", higher_is_better=False),
+)
+"""As the paper prints them: CSRL, then rewriting."""
+
+KINDS = {
+    "label": "labelling",
+    "select": "selecting",
+    "tidy": "selecting",
+    "evaluate": "scoring",
+    "test": "scoring",
+}
+"""What phases do, by the first word of their names; all others train."""
+
+
+def test_table(folder: Path) -> Table:
+    """A row per method that has been tested."""
+    config = run_config(folder)
+    records = list(_tested(folder))
+    caption = "CSRL: P R F1. Rewriting: ROUGE-L EM WER."
+    table = to_rich(build_table(records, COLUMNS, scenario=config.name, caption=caption))
+    table.title = f"{config.name}, seed {config.seed}: scores on test" if records else "Nothing has been tested yet"
+    return table
+
+
+def dev_table(folder: Path) -> Table:
+    """The main metrics on dev, by iteration; the one that test was scored with is marked."""
+    config = run_config(folder)
+    iterations = range(config.iterations + 1)
+    heads = ["Base", *(f"it. {number}" for number in iterations[1:])]
+    table = _table("Scores on dev (*: best)", "Method", "Metric", *heads)
+    for method, run in _runs(folder):
+        for task, metric, words in (("csrl", "f1", "CSRL F1"), ("rewriting", "rouge_l", "ROUGE-L")):
+            results = [run.result(f"evaluate-{task}-{number}") for number in iterations]
+            best = (run.result(f"test-{task}") or {}).get("best_iteration")
+            cells = [
+                "" if result is None else f"{result['metrics'][0]['metrics'][metric]:.1f}{'*' if n == best else ' '}"
+                for n, result in enumerate(results)
+            ]
+            if any(cells):
+                table.add_row(method_in_words(method), words, *cells)
+    return table
+
+
+def chosen_table(folder: Path) -> Table:
+    """How many pseudo-labels each iteration chose, and how many of them are right where hidden gold can tell."""
+    heads = ("Method", "Task", "it.", "units", "chosen", "not empty", "all right", "chosen right")
+    table = _table("Pseudo-labels", *heads)
+    for method, run in _runs(folder):
+        for task in TASKS:
+            for iteration in range(1, run_config(folder).iterations + 1):
+                counts = (run.result(f"select-{iteration}") or {}).get("tasks", {}).get(task)
+                if counts is not None:
+                    numbers = [f"{counts[name]:,}" for name in ("units", "chosen", "chosen_with_content")]
+                    shares = [_percent(counts[name]) for name in ("accuracy", "precision")]
+                    table.add_row(method_in_words(method), task, str(iteration), *numbers, *shares)
+    return table
+
+
+def time_table(folder: Path) -> Table:
+    """Seconds of each method by kind of phase, shards and iterations together."""
+    kinds = ("training", "labelling", "selecting", "scoring", "all")
+    table = _table("Seconds", "", *kinds)
+    runs = [("encoder and bridge", Run.open(folder)), *((method_in_words(name), run) for name, run in _runs(folder))]
+    total = dict.fromkeys(kinds, 0.0)
+    for words, run in runs:
+        seconds = _seconds(run, kinds)
+        total = {kind: total[kind] + seconds[kind] for kind in kinds}
+        table.add_row(words, *(f"{seconds[kind]:,.1f}" for kind in kinds))
+    table.add_row("all", *(f"{total[kind]:,.1f}" for kind in kinds))
+    return table
+
+
+def _tested(folder: Path) -> Iterator[dict[str, Any]]:
+    config = run_config(folder)
+    common = {"seed": config.seed, "scenario": config.name}
+    for method, run in _runs(folder):
+        tested = {task: result for task in TASKS if (result := run.result(f"test-{task}")) is not None}
+        metrics = {
+            f"{task}.{metric}": value
+            for task, result in tested.items()
+            for metric, value in result["metrics"][0]["metrics"].items()
+        }
+        if metrics:
+            yield common | {"method": method_in_words(method), "metrics": metrics}
+    # A method that trains nothing has no folder: it stands in the results alone.
+    if (folder / RESULTS).is_file():
+        for line in (folder / RESULTS).read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            if not method_folder(folder, record["method"]).is_dir():
+                yield common | {"method": method_in_words(record["method"]), "metrics": record["metrics"]}
+
+
+def _runs(folder: Path) -> Iterator[tuple[str, Run]]:
+    """The methods that have been begun, in the order of the config."""
+    for method in run_config(folder).methods:
+        if (method_folder(folder, method) / "run.json").is_file():
+            yield method, Run.open(method_folder(folder, method))
+
+
+def _seconds(run: Run, kinds: Sequence[str]) -> dict[str, float]:
+    seconds = dict.fromkeys(kinds, 0.0)
+    for path in run.folder.glob("phases/*.json"):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        seconds[KINDS.get(record["phase"].split("-")[0], "training")] += record["seconds"]
+    return seconds | {"all": sum(seconds.values())}
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right" if name not in ("Metric", "Task") else "left", no_wrap=True)
+    return table

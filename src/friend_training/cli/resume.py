@@ -1,0 +1,29 @@
+"""friend-train resume: go on with a run that was stopped, however it was stopped."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from friend_training.cli.run import DataDir
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.")]
+
+
+def resume(run: Run, data_dir: DataDir = None) -> None:
+    """Go on with a run that was stopped or killed.
+
+    Finished phases are not done again; the one that was interrupted
+    starts over. The outcome is the same, to the bit, as if the run had
+    never been stopped. The run must see the data it began with.
+    """
+    from friend_training.cli.study import do_study, show_outcome
+    from friend_training.scenarios.folders import is_finished, run_config, whole_run
+
+    folder = whole_run(run)
+    config = run_config(folder)
+    if is_finished(folder):
+        typer.echo(f"{folder} is finished; there is nothing left to do.", err=True)
+    else:
+        do_study(config, folder, data_dir=data_dir)
+    show_outcome(folder)

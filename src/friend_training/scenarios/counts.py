@@ -1,0 +1,40 @@
+"""What a method got right in each test dialogue: the material of significance tests, kept beside its results."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from friend_training.core.counts import Counts
+from friend_training.core.files import atomic_file
+from friend_training.core.task import Prediction
+from friend_training.corpora.csrl import dialogue_group
+from friend_training.evaluation.significance import group_counts
+from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.tasks.csrl import metrics as csrl
+from friend_training.tasks.rewriting import metrics as rewriting
+
+
+def csrl_counts(gold: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]) -> Counts:
+    """[dialogues, 12]: all predicates of a source dialogue together, whichever of its turns they stand in."""
+    units = csrl.unit_counts(
+        [prediction.label for units in predictions for prediction in units],
+        [label for example in gold for label in example.roles],
+        [example.dialogue for example in gold for _ in example.roles],
+    )
+    return group_counts(units, [dialogue_group(example.dialogue.id) for example in gold for _ in example.roles])
+
+
+def rewriting_counts(gold: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Counts:
+    """[examples, 14]."""
+    return rewriting.unit_counts([units[0].label.text for units in predictions], [example.rewrite for example in gold])
+
+
+def save_counts(path: Path, counts: dict[str, Counts]) -> None:
+    with atomic_file(path) as new, new.open("wb") as file:
+        np.savez_compressed(file, **{task: values.astype(np.float32) for task, values in counts.items()})  # type: ignore[arg-type]
+
+
+def load_counts(path: Path) -> dict[str, Counts]:
+    with np.load(path) as found:
+        return {task: found[task].astype(np.float64) for task in found.files}

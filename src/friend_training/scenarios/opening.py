@@ -1,0 +1,56 @@
+"""Opening what a run has made: its config, its methods, and the trained tasks, ready to predict.
+
+A checkpoint holds architecture, vocabulary and weights: a run folder works where the encoder it began with is gone.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.run import Run
+from friend_training.errors import RunError
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.tasks import TaskName, make_task
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTask:
+    """A trained task and where it comes from; `iteration` is the one that was best on dev (0 is Base)."""
+
+    task: TorchTask
+    method: str
+    iteration: int
+
+
+def open_task(folder: Path, task: TaskName, method: str | None = None) -> OpenedTask:
+    """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
+    config = run_config(folder)
+    torch.set_num_threads(config.threads)
+    chosen = method or _default_method(folder)
+    path = method_folder(folder, chosen)
+    if not (path / "run.json").is_file():
+        raise RunError(f"{folder} has no models of method {chosen!r}, only of {', '.join(_methods(folder)) or 'none'}")
+    run = Run.open(path)
+    tested = run.result(f"test-{task}")
+    if tested is None:
+        raise RunError(f"{folder}: {chosen} has not finished {task} yet; go on with `friend-train resume {folder}`")
+    iteration: int = tested["best_iteration"]
+    checkpoint = run.checkpoint(task, iteration)
+    opened = make_task(config, task, checkpoint)
+    load_checkpoint(opened, checkpoint, digest=run.require(f"train-{task}-{iteration}")["digest"])
+    return OpenedTask(opened, chosen, iteration)
+
+
+def _default_method(folder: Path) -> str:
+    there = _methods(folder)
+    if not there:
+        raise RunError(f"{folder} has no trained models yet; go on with `friend-train resume {folder}`")
+    return "fdt" if "fdt" in there else there[-1]
+
+
+def _methods(folder: Path) -> list[str]:
+    """The methods of the config that have been begun, in its order."""
+    return [name for name in run_config(folder).methods if (method_folder(folder, name) / "run.json").is_file()]

@@ -1,0 +1,69 @@
+"""Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels there are (few-shot only)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.friendship import Friendship
+from friend_training.core.labelling import Audit
+from friend_training.core.plan import TaskPlan, Training
+from friend_training.core.task import Prediction
+from friend_training.corpora import embedded, scenarios
+from friend_training.errors import ConfigError
+from friend_training.scenarios import data
+from friend_training.scenarios.config import Config, EmbeddedData, PublicData
+from friend_training.scenarios.places import data_folder
+
+BUDGET = 5
+"""A fully trained Base takes so many times the steps of one with few labels, and takes them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllLabels:
+    """The whole training sets that few-shot gold is drawn from."""
+
+    csrl: Sequence[Any]
+    rewriting: Sequence[Any]
+
+
+def all_labels(config: Config, data_dir: Path | None) -> AllLabels:
+    given = config.data
+    if isinstance(given, EmbeddedData) and given.domain == given.target:
+        count = data.EMBEDDED_TRAIN
+        made = embedded.generate(2 * count, seed=data.TRAIN_SEED, domain=embedded.Domain(given.domain), prefix="train-")
+        csrl = [example for example in embedded.csrl_examples(made[:count]) if example.roles]
+        return AllLabels(csrl, embedded.rewriting_examples(made[count:]))
+    if isinstance(given, PublicData) and given.scenario == "few-shot":
+        folder = data_folder(data_dir)
+        return AllLabels(scenarios.duconv(folder)[0], scenarios.rewrite(folder)[0])
+    raise ConfigError("fully trained tasks (base-full, fdt-s, fdt-sf) exist in few-shot data only, not across domains")
+
+
+def fully_trained(plan: TaskPlan, gold: Sequence[Any], base: Training) -> TaskPlan:
+    """A plan of the same task with all its labels."""
+    return replace(plan, gold=gold, base=Training(BUDGET * base.steps))
+
+
+def strong_name(task: str) -> str:
+    return f"{task}.strong"
+
+
+def with_strong_friends(friendship: Friendship) -> list[Friendship]:
+    """Two runs in one: the first task with a strong second one, and the other way round. The two never meet."""
+    first, second = friendship.first, friendship.second
+    return [
+        replace(friendship, name=f"{friendship.name}, strong {second}", second=strong_name(second)),
+        replace(friendship, name=f"{friendship.name}, strong {first}", first=strong_name(first)),
+    ]
+
+
+def audit_strong(audit: Audit | None) -> Audit | None:
+    """Strong friends answer for the same tasks."""
+    if audit is None:
+        return None
+
+    def audit_all(task: str, prediction: Prediction) -> bool | None:
+        return audit(task.removesuffix(".strong"), prediction)
+
+    return audit_all

@@ -1,0 +1,39 @@
+"""The two tasks of the case study, as a config describes them."""
+
+from pathlib import Path
+from typing import Literal
+
+from friend_training.nn.role_labeller import PredicateMark
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.config import Config
+from friend_training.scenarios.settings import training_settings
+from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.rewriting.task import rewriting_task
+
+TaskName = Literal["csrl", "rewriting"]
+TASKS: tuple[TaskName, ...] = ("csrl", "rewriting")
+
+
+def make_task(config: Config, name: TaskName, encoder: str | Path) -> TorchTask:
+    """A task without weights; `encoder` is a folder or hub name, or a checkpoint, which has all that an encoder has."""
+    if name == "csrl":
+        settings = training_settings(config.tasks.csrl.training)
+        return csrl_task(encoder, settings, max_length=config.max_length, mark=config.predicate_mark)
+    settings = training_settings(config.tasks.rewriting.training)
+    return rewriting_task(encoder, settings, max_length=config.max_length, span_source=config.span_source)
+
+
+def make_second_task(config: Config, name: TaskName, encoder: str | Path) -> TorchTask:
+    """Another model of the same task, for co-training: the same encoder, a different head.
+
+    CSRL is told of its predicate at the other place (in the encoder's input instead of after it, or the reverse);
+    rewriting scores its spans by a biaffine product.
+    """
+    if name == "csrl":
+        settings = training_settings(config.tasks.csrl.training)
+        other: PredicateMark = "input" if config.predicate_mark == "after" else "after"
+        return csrl_task(encoder, settings, max_length=config.max_length, mark=other)
+    settings = training_settings(config.tasks.rewriting.training)
+    return rewriting_task(
+        encoder, settings, max_length=config.max_length, span_source=config.span_source, scorer="biaffine"
+    )

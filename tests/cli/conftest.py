@@ -1,0 +1,70 @@
+"""A tiny study, run once, and the command as a user types it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tiny_study import CORPUS, TINY, FriendTrain, Said
+
+from friend_training.cli.main import main
+from friend_training.corpora import embedded
+from friend_training.corpora.embedded import Domain
+from friend_training.corpora.jsonl import write_jsonl
+from friend_training.scenarios import data
+
+
+@pytest.fixture(autouse=True)
+def _small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+
+
+@pytest.fixture
+def friend_train(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> FriendTrain:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FRIEND_TRAINING_DATA", raising=False)
+
+    def run(*arguments: object) -> Said:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stopped:
+            main([str(argument) for argument in arguments])
+        return Said(int(stopped.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("config") / "tiny.yaml"
+    path.write_text(TINY, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run; tests that change it take a `copy`."""
+    folder = tmp_path_factory.mktemp("runs") / "tiny"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+        with pytest.raises(SystemExit) as stopped:
+            main(["run", str(tiny), "--out", str(folder)])
+    assert not stopped.value.code
+    # A run folder must do without what it was made from.
+    shutil.rmtree(folder / "encoder")
+    shutil.rmtree(folder / "bridge")
+    return folder
+
+
+@pytest.fixture
+def copy(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "copy"))
+
+
+@pytest.fixture(scope="session")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Dialogues the run has not seen, by task."""
+    folder = tmp_path_factory.mktemp("labelled")
+    made = embedded.generate(12, seed=77, domain=Domain.TRAVEL, prefix="new-")
+    paths = {"csrl": folder / "csrl.jsonl", "rewriting": folder / "rewriting.jsonl"}
+    write_jsonl(paths["csrl"], [example for example in embedded.csrl_examples(made) if example.roles])
+    write_jsonl(paths["rewriting"], embedded.rewriting_examples(made))
+    return paths

@@ -1,0 +1,74 @@
+"""What is seen of a run while it runs: words, plain lines, bars; and that watching changes nothing."""
+
+import io
+from pathlib import Path
+
+import pytest
+import torch
+from rich.console import Console
+
+from friend_training.cli.progress import counting, watching
+from friend_training.cli.words import phase_in_words
+from friend_training.core.task import FitPlan
+from friend_training.corpora import embedded
+from friend_training.corpora.embedded import Domain
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.csrl.task import csrl_task
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [
+        ("encoder", "pre-training the encoder"),
+        ("base/train-csrl-0", "Base: training csrl"),
+        ("sst/train-csrl-0", "SST: csrl starts from Base"),
+        ("fdt/train-rewriting-2", "FDT: training rewriting, iteration 2"),
+        ("fdt/label-1-00010", "FDT: labelling the pool, iteration 1, shard 10"),
+        ("fdt/label-1-00000", "FDT: labelling the pool, iteration 1, shard 0"),
+        ("sst-as-many/evaluate-csrl-3", "SST, as many as FDT: scoring csrl on dev, iteration 3"),
+        ("other/thing", "other/thing"),
+    ],
+)
+def test_phases_in_words(phase: str, words: str) -> None:
+    assert phase_in_words(phase) == words
+
+
+def _watch(console: Console) -> None:
+    with watching(console) as listener:
+        listener.planned(["fdt/train-csrl-0", "fdt/select-1"], ["fdt/train-csrl-0"])
+        for phase in ("fdt/train-csrl-0", "fdt/select-1"):
+            listener.started(phase)
+            listener.advanced(phase, 1, 2)
+            listener.finished(phase)
+
+
+def test_plain_lines_where_there_is_no_terminal() -> None:
+    out = io.StringIO()
+    _watch(Console(file=out))
+    assert out.getvalue() == "FDT: selecting, iteration 1: 0.0 s\n"
+
+
+def test_bars_with_time_left_on_a_terminal() -> None:
+    out = io.StringIO()
+    _watch(Console(file=out, force_terminal=True, width=100))
+    assert "FDT, all phases" in out.getvalue()
+    with counting(Console(file=out, force_terminal=True, width=100), "labelling 9 dialogues") as progress:
+        progress(3, 9)
+    assert "labelling 9 dialogues" in out.getvalue()
+    assert "left" in out.getvalue()
+
+
+def test_watching_changes_nothing(tiny_encoder: Path) -> None:
+    made = [e for e in embedded.csrl_examples(embedded.generate(30, seed=5, domain=Domain.FILM)) if e.roles]
+    heard: list[tuple[int, int]] = []
+    weights = []
+    for watched in (False, True):
+        task = csrl_task(tiny_encoder, TrainingSettings(look_every=15, batch_size=4))
+        if watched:
+            task.progress = lambda done, total: heard.append((done, total))
+        task.fit(made, (), dev=made[:5], plan=FitPlan(seed=3, steps=30))
+        weights.append(task.network.state_dict())
+    assert heard == [(10, 30), (20, 30), (30, 30)], "looks at dev are not reported"
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    task.predict([example.dialogue for example in made])
+    assert heard[-1] == (len(made), len(made))

@@ -1,0 +1,78 @@
+"""Eq. 1 over decisions: hard and soft targets, masks and weights."""
+
+import math
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from friend_training.nn.heads import MASKED, Head, unit_losses
+from friend_training.nn.training import weighted_mean
+
+
+def random_head(seed: int, *, units: int = 3, slots: int = 4, classes: int = 5) -> tuple[Head, torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(units, slots, classes, generator=generator)
+    mask = torch.rand(units, slots, generator=generator) < 0.7
+    targets = torch.randint(classes, (units, slots), generator=generator)
+    return Head(logits, mask), targets
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_a_hard_target_is_a_soft_one_that_is_sure(seed: int) -> None:
+    head, targets = random_head(seed)
+    soft = F.one_hot(targets, head.logits.size(-1)).float()
+    torch.testing.assert_close(unit_losses([head], [targets]), unit_losses([head], [soft]))
+
+
+def test_by_hand() -> None:
+    """Mean over the real slots of a unit, sum over heads."""
+    logits = torch.tensor([[[0.0, math.log(3.0)], [0.0, 0.0], [5.0, -5.0]]])
+    head = Head(logits, torch.tensor([[True, True, False]]))
+    other = Head(torch.zeros(1, 1, 4), torch.tensor([[True]]))
+    losses = unit_losses([head, other], [torch.tensor([[1, 0, 1]]), torch.tensor([[2]])])
+    assert losses.tolist() == pytest.approx([(math.log(4 / 3) + math.log(2)) / 2 + math.log(4)])
+
+
+def test_soft_targets_are_cross_entropy() -> None:
+    logits, target = torch.tensor([[[0.0, math.log(3.0)]]]), torch.tensor([[[0.5, 0.5]]])
+    expected = -(0.5 * math.log(1 / 4) + 0.5 * math.log(3 / 4))
+    assert unit_losses([Head(logits, torch.tensor([[True]]))], [target]).item() == pytest.approx(expected)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_what_the_mask_hides_does_not_count(seed: int) -> None:
+    head, targets = random_head(seed)
+    changed = torch.where(head.mask.unsqueeze(2), head.logits, 100 * torch.randn_like(head.logits))
+    elsewhere = torch.where(head.mask, targets, 0)
+    torch.testing.assert_close(unit_losses([head], [targets]), unit_losses([Head(changed, head.mask)], [elsewhere]))
+    head.logits.requires_grad_()
+    unit_losses([head], [targets]).sum().backward()
+    assert head.logits.grad is not None
+    assert (head.logits.grad[~head.mask] == 0).all()
+
+
+def test_a_unit_without_slots_costs_nothing() -> None:
+    head = Head(torch.randn(2, 3, 4), torch.tensor([[False] * 3, [True] * 3]))
+    losses = unit_losses([head], [torch.zeros(2, 3, dtype=torch.long)])
+    assert losses[0] == 0
+    assert losses[1] > 0
+
+
+def test_an_impossible_class_has_no_probability_and_a_finite_soft_loss() -> None:
+    logits = torch.tensor([[[1.0, MASKED]]])
+    assert logits.softmax(dim=-1)[0, 0, 1] == 0
+    loss = unit_losses([Head(logits, torch.tensor([[True]]))], [torch.tensor([[[1.0, 0.0]]])])
+    assert loss.item() == 0
+
+
+def test_a_weight_of_one_half_halves() -> None:
+    """Not renormalised: λ = 0.5 for all units is half the loss, and for one of two a quarter less."""
+    losses = torch.tensor([2.0, 2.0])
+    assert weighted_mean(losses, torch.tensor([1.0, 1.0])).item() == 2.0
+    assert weighted_mean(losses, torch.tensor([0.5, 0.5])).item() == 1.0
+    assert weighted_mean(losses, torch.tensor([1.0, 0.5])).item() == 1.5

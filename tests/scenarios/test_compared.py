@@ -1,0 +1,88 @@
+"""All methods of the paper's table in one very small study."""
+
+from typing import get_args
+
+import pytest
+from small import small_config
+from torch import equal
+
+from friend_training.core.checkpoint import checkpoint_digest
+from friend_training.core.run import Run
+from friend_training.errors import ConfigError
+from friend_training.scenarios import data
+from friend_training.scenarios.compared import COMPARED
+from friend_training.scenarios.config import Method
+from friend_training.scenarios.folders import method_folder
+from friend_training.scenarios.strong import all_labels
+from friend_training.scenarios.study import run_study
+from friend_training.scenarios.tasks import TASKS, make_second_task, make_task
+
+ALL = f"methods=[base, {', '.join(COMPARED)}]"
+DRAWN_FROM = 20
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study") / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+        config = small_config(ALL, "data.target=film", "iterations=2")
+        records = {record["method"]: record for record in run_study(config, folder)}
+        again = {record["method"]: record for record in run_study(config, folder)}
+    assert records == again
+    return folder, records
+
+
+def test_every_method_can_be_named_in_a_config():
+    assert set(COMPARED) < set(get_args(Method))
+
+
+def test_every_method_reports_both_tasks_and_the_same_budget(studied):
+    _, records = studied
+    for method, record in records.items():
+        assert {"csrl.f1", "rewriting.rouge_l"} <= set(record["metrics"]), method
+        updates = {task: [steps or 0 for steps in taken[1:]] for task, taken in record["steps"].items()}
+        expected = [] if method in ("base", "base-full", "multitask-base") else [11, 11]
+        assert updates == dict.fromkeys(TASKS, expected), method
+
+
+def test_every_method_starts_from_the_same_base(studied):
+    folder, records = studied
+    for task in TASKS:
+        base = checkpoint_digest(Run.open(method_folder(folder, "base")).checkpoint(task, 0))
+        for method in set(records) - {"base", "base-full", "multitask-base"}:
+            assert checkpoint_digest(Run.open(method_folder(folder, method)).checkpoint(task, 0)) == base, method
+
+
+@pytest.mark.parametrize(("method", "updated"), [("fdt-s", True), ("fdt-sf", False)])
+def test_strong_friends_come_from_all_labels_and_only_fdt_s_updates_them(studied, method, updated):
+    folder, _ = studied
+    run, full = (Run.open(method_folder(folder, name)) for name in (method, "base-full"))
+    assert full.require("train-rewriting-0")["gold"] == DRAWN_FROM
+    for task in TASKS:
+        strong = checkpoint_digest(run.checkpoint(f"{task}.strong", 0))
+        assert strong == checkpoint_digest(full.checkpoint(task, 0))
+        assert (run.result(f"train-{task}.strong-1") is not None) == updated
+    rows = run.store.read(1).to_pylist()
+    friends = {row["task"]: {name for name, _ in row["matches"]} for row in rows}
+    assert friends["csrl"] == friends["rewriting.strong"] != friends["rewriting"] == friends["csrl.strong"]
+    assert all(row["correct"] is not None for row in rows)
+
+
+def test_second_models_are_different_models(studied):
+    folder, _ = studied
+    config = small_config()
+    encoder = str(folder / "encoder")
+    csrl, rewriting = (make_second_task(config, name, encoder).definition for name in TASKS)
+    assert csrl.mark != make_task(config, "csrl", encoder).definition.mark
+    assert rewriting.scorer != make_task(config, "rewriting", encoder).definition.scorer
+    run = Run.open(method_folder(folder, "cps"))
+    tasks = [make_task(config, "csrl", encoder) for _ in range(2)]
+    for task, name in zip(tasks, ("csrl", "csrl.second"), strict=True):
+        task.load(run.checkpoint(name, 0))
+    assert not equal(*(task.network.classify.weight for task in tasks))
+
+
+def test_fully_trained_tasks_exist_in_few_shot_only():
+    with pytest.raises(ConfigError, match="few-shot"):
+        all_labels(small_config(), None)

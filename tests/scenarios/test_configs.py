@@ -1,0 +1,138 @@
+"""Configs: those that we ship, unknown and missing settings, and --set."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import pytest
+import yaml
+from pydantic import BaseModel
+from small import TEXT, small_config
+
+import friend_training.scenarios
+from friend_training.errors import ConfigError
+from friend_training.scenarios.config import Config, config_text, load_config, parse_config
+from friend_training.scenarios.settings import training_settings
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+SHIPPED = [*CONFIGS.rglob("*.yaml"), *Path(next(iter(friend_training.scenarios.__path__))).rglob("*.yaml")]
+
+
+def test_there_are_configs() -> None:
+    assert {"demo", "few-shot", "domain-generalisation"} <= {path.stem for path in SHIPPED}
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_config_is_complete(path: Path) -> None:
+    """Every value is written out: what the file says is all that the run uses."""
+    config = load_config(path)
+    assert yaml.safe_load(path.read_text(encoding="utf-8")) == config.model_dump(mode="json")
+    assert parse_config(config_text(config), "again") == config
+    for section in (config.bridge_training, config.tasks.csrl.training, config.tasks.rewriting.training):
+        assert training_settings(section).batch_size == section.batch_size
+
+
+def models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """All sections that a setting's type mentions, however deep."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        for field in annotation.model_fields.values():
+            yield from models(field.annotation)
+    elif get_origin(annotation) is not None:
+        for part in get_args(annotation):
+            yield from models(part)
+
+
+def test_no_setting_has_a_default() -> None:
+    sections = set(models(Config))
+    assert len(sections) > 10
+    for section in sections:
+        for name, field in section.model_fields.items():
+            assert field.is_required(), f"{section.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("tempo: 3", "tempo"),
+        ("friendship: {scoring: paper, mean: geometric, speakers: keep, volume: 11}", "friendship.volume"),
+        ("encoder: {kind: pretrained, source: x, layers: 3}", "layers"),
+    ],
+)
+def test_an_unknown_setting_is_named(line: str, named: str) -> None:
+    with pytest.raises(ConfigError, match=named) as caught:
+        parse_config(f"{TEXT}\n{line}\n", "mine.yaml")
+    assert "mine.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("seed: 1", "", "seed: Field required"),
+        ("threads: 1", "threads: none", "threads: .*given: 'none'"),
+        ("pick_threshold: 0.0", "pick_threshold: 1.5", "tasks.csrl.pick_threshold: .*less than or equal to 1"),
+        ("methods: [base, sst, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),
+        ("kind: embedded", "kind: imaginary", "data: .*'embedded'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, named: str) -> None:
+    assert old in TEXT
+    with pytest.raises(ConfigError, match=named):
+        parse_config(TEXT.replace(old, new), "mine.yaml")
+
+
+def test_set_changes_one_value() -> None:
+    config = small_config("tasks.csrl.base_steps=300", "name=other", "methods=[base]", "bridge.patience=3")
+    assert config.tasks.csrl.base_steps == 300
+    assert config.tasks.rewriting.base_steps == 12
+    assert (config.name, config.methods) == ("other", ("base",))
+    assert config.bridge.model_dump()["patience"] == 3
+
+
+def test_set_in_a_section_that_is_an_alias_leaves_the_others_alone() -> None:
+    config = small_config("tasks.csrl.training.batch_size=9")
+    assert config.tasks.csrl.training.batch_size == 9
+    assert config.tasks.rewriting.training.batch_size == 4
+    assert config.bridge_training.batch_size == 4
+
+
+def test_set_can_exchange_a_whole_section() -> None:
+    config = small_config("bridge={kind: ltp, source: some-folder}")
+    assert config.bridge.kind == "ltp"
+
+
+@pytest.mark.parametrize(
+    ("override", "named"),
+    [
+        ("tasks.csrl.base_stepz=300", "no setting 'tasks.csrl.base_stepz'"),
+        ("seed.deeper=1", "no setting 'seed.deeper'"),
+        ("seed", "key=value was expected"),
+        ("seed=[1", "not a YAML value"),
+        ("seed=many", "seed: .*given: 'many'"),
+    ],
+)
+def test_a_wrong_set_is_refused(override: str, named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        small_config(override)
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        (b"name: [", "not valid YAML"),
+        (b"- a\n- b\n", "this is list"),
+        (b"", "this is NoneType"),
+        (b"name: \xff\xfe", "UTF-8"),
+    ],
+)
+def test_files_that_are_no_config(tmp_path: Path, content: bytes, named: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match=named) as caught:
+        load_config(path)
+    assert "mine.yaml" in str(caught.value)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such config file"):
+        load_config(tmp_path / "none.yaml")
