@@ -11,9 +11,12 @@ import typer
 from rich.console import Console
 
 from friend_training.cli.bridge import bridges
+from friend_training.cli.compare import compare
 from friend_training.cli.data import data
 from friend_training.cli.demo import demo
 from friend_training.cli.evaluate import evaluate
+from friend_training.cli.experiment import experiment
+from friend_training.cli.page import page
 from friend_training.cli.predict import predict
 from friend_training.cli.resume import resume
 from friend_training.cli.run import run
@@ -59,6 +62,9 @@ app.command()(resume)
 app.command()(show)
 app.command()(evaluate)
 app.command()(predict)
+app.command()(experiment)
+app.command()(compare)
+app.command()(page)
 app.add_typer(data, name="data")
 app.command()(bridges)
 app.command()(theory)
@@ -81,3 +87,7 @@ def _fail(message: str) -> None:
     console.print("[bold red]error:[/bold red]", end=" ")
     console.print(message, markup=False)
     sys.exit(WRONG_INPUT)
+
+
+if __name__ == "__main__":
+    main()

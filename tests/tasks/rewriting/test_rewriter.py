@@ -27,7 +27,6 @@ from friend_training.tasks.rewriting.edits import SpanSource, apply_script, buil
 from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem, rewrite_item
 from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
 
-
 Network = Rewriter | BiaffineRewriter
 
 
