@@ -24,7 +24,7 @@ def experiment(
     Each result is appended to FOLDER/results.jsonl as soon as it is there, with its config, seed, data fingerprints and
     code version. What is finished is never run again; what was stopped goes on where it stood.
     """
-    from friend_training.scenarios.experiment import config_id, done, pieces, run_piece
+    from friend_training.scenarios.experiment import config_id, done, pieces, prepare, run_piece
 
     chosen = tuple(int(seed) for seed in seeds.split(",")) if seeds else None
     todo = pieces(folder, runs, seeds=chosen)
@@ -36,6 +36,8 @@ def experiment(
     if dry_run:
         return
     if jobs > 1:
+        todo[0].folder.parent.mkdir(parents=True, exist_ok=True)
+        prepare(todo[0], data_dir=data_dir)
         _in_processes(folder, runs, [piece.config.seed for piece in todo], jobs, data_dir)
         return
     for piece in todo:
@@ -44,7 +46,7 @@ def experiment(
 
 
 def _in_processes(folder: Path, runs: Path, seeds: list[int], jobs: int, data_dir: Path | None) -> None:
-    """The first seed makes encoder and bridge; the others wait for that, then run side by side."""
+    """Seeds side by side: torch uses a second core badly on networks this small, a second run uses it well."""
     command = [sys.executable, "-m", "friend_training.cli.main", "experiment", str(folder), "--runs", str(runs)]
     command += [] if data_dir is None else ["--data-dir", str(data_dir)]
     running: list[subprocess.Popen[bytes]] = []

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import typer
 from rich.console import Console
 
+from friend_training.cli.agreement import agreement
 from friend_training.cli.bridge import bridges
 from friend_training.cli.compare import compare
 from friend_training.cli.data import data
@@ -68,6 +69,7 @@ app.command()(page)
 app.add_typer(data, name="data")
 app.command()(bridges)
 app.command()(theory)
+app.command()(agreement)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
@@ -75,6 +76,17 @@ def config_id(config: Config) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
+def prepare(piece: Piece, *, data_dir: Path | None) -> None:
+    """Make encoder and bridge, which all runs of an experiment share, before several processes want them."""
+    config = piece.config.model_copy(update={"methods": ()})
+    with TemporaryDirectory(dir=piece.folder.parent) as scratch:
+        run_study(config, Path(scratch) / "prepare", data_dir=data_dir, resources=resources_of(piece))
+
+
+def resources_of(piece: Piece) -> Path:
+    return piece.folder.parent / "resources"
+
+
 def run_piece(
     folder: Path, piece: Piece, *, version: str, data_dir: Path | None, listener: Any, say: Callable[[str], None]
 ) -> None:
@@ -98,7 +110,7 @@ def run_piece(
         piece.config,
         piece.folder,
         data_dir=data_dir,
-        resources=piece.folder.parent / "resources",
+        resources=resources_of(piece),
         listener=listener,
         keep=keep,
     )
