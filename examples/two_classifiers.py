@@ -42,8 +42,8 @@ class Classifier:
 
     def predict(self, inputs: Sequence[Text]) -> list[list[Prediction]]:
         table = self.model.predict_proba([text.text for text in inputs]) if inputs else np.empty((0, 1))
-        classes = self.model.classes_
-        return [[Prediction(x.id, str(classes[p.argmax()]), float(p.max()))] for x, p in zip(inputs, table, strict=True)]
+        best = [(str(self.model.classes_[row.argmax()]), float(row.max())) for row in table]
+        return [[Prediction(text.id, label, sure)] for text, (label, sure) in zip(inputs, best, strict=True)]
 
     def evaluate(self, gold: Sequence[Labelled]) -> Mapping[str, float]:
         predicted = self.predict([text for text, _ in gold])
@@ -62,7 +62,7 @@ def same_polarity(a: Sequence[str], b: Sequence[str]) -> list[Match]:
 
 def reviews(count: int, seed: int) -> list[tuple[Text, str, str]]:
     """Made-up reviews: (text, polarity, stars). Put your own here."""
-    words = {"good": "great lovely fine superb nice calm".split(), "bad": "awful dull broken noisy rude cold".split()}
+    words = {"good": ["great", "lovely", "fine", "superb", "nice"], "bad": ["awful", "dull", "broken", "rude", "cold"]}
     draw = random.Random(seed)
     made = []
     for number in range(count):

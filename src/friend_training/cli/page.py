@@ -20,8 +20,8 @@ def page(
 ) -> None:
     """Make every marked table of a page anew.
 
-    A table stands between '<!-- made by: friend-train COMMAND -->' and '<!-- end -->'; what the command prints takes its
-    place. Run it from the folder that the commands' paths are meant from.
+    A table stands between '<!-- made by: friend-train COMMAND -->' and '<!-- end -->'; what the command prints takes
+    its place. Run it from the folder that the commands' paths are meant from.
     """
     before = path.read_text(encoding="utf-8")
     after = BLOCK.sub(lambda found: f"{found[1]}{_output(found[2])}\n{found[3]}", before)

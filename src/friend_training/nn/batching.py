@@ -45,9 +45,7 @@ def labelling_batches(lengths: Sequence[int], max_pieces: int) -> Iterator[list[
         yield batch
 
 
-def in_batches(
-    items: Sequence[T], length: Callable[[T], int], max_pieces: int
-) -> Iterator[tuple[list[int], list[T]]]:
+def in_batches(items: Sequence[T], length: Callable[[T], int], max_pieces: int) -> Iterator[tuple[list[int], list[T]]]:
     """Labelling batches together with their items."""
     for indices in labelling_batches([length(item) for item in items], max_pieces):
         yield indices, [items[index] for index in indices]

@@ -46,9 +46,7 @@ class Encoder(nn.Module):
         if added is not None:
             vectors = vectors + added
         types = types if self.types > 1 else torch.zeros_like(types)
-        hidden: Tensor = self.model(
-            inputs_embeds=vectors, token_type_ids=types, attention_mask=mask
-        ).last_hidden_state
+        hidden: Tensor = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask).last_hidden_state
         return hidden
 
 

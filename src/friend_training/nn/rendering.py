@@ -17,6 +17,9 @@ from friend_training.nn.tokens import Tokenizer
 NO_TURN = -9
 """The turn of [CLS] and [SEP]."""
 
+LONGEST_UTTERANCE = 500
+"""Encoders have 512 positions: of an utterance that alone is longer, the end is not seen, and so left as it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -58,6 +61,7 @@ def render(dialogue: Dialogue, tokenizer: Tokenizer, *, speakers: bool, max_leng
             context.append((tokenizer.sep_id, NO_TURN, 0, 0))
     utterance: list[tuple[int, int, int, int]] = []
     add(utterance, current)
+    del utterance[LONGEST_UTTERANCE:]
 
     room = max(max_length - 2 - len(utterance), 0)
     context = context[len(context) - min(room, len(context)) :]

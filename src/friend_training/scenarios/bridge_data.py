@@ -1,4 +1,4 @@
-"""What our own bridge may learn from: Chinese PropBank and the within-utterance arguments of NewsDialog, never DuConv."""
+"""What our own bridge may learn from: Chinese PropBank and what NewsDialog has within utterances, never DuConv."""
 
 from pathlib import Path
 
@@ -14,4 +14,4 @@ def bridge_sentences(folder: Path) -> tuple[list[SrlExample], list[SrlExample]]:
     propbank_train, propbank_dev = scenarios.chinese_propbank(folder)
     news = [within_utterance(example) for example in scenarios.news_dialog(folder)]
     news = [example for example in news if example.roles]
-    return propbank_train + news[NEWS_DEV:], propbank_dev[: NEWS_DEV] + news[:NEWS_DEV]
+    return propbank_train + news[NEWS_DEV:], propbank_dev[:NEWS_DEV] + news[:NEWS_DEV]

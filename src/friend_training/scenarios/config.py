@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
 
@@ -30,6 +30,17 @@ Method = Literal[
 ]
 """Methods in the order in which they can run: those that choose 'as many' need FDT's counts, FDT-S and FDT-SF the
 fully trained Base."""
+
+NEEDS: dict[Method, tuple[Method, ...]] = {
+    "base": (),
+    "bridge-alone": (),
+    "sst-as-many": ("base", "fdt"),
+    "random-as-many": ("base", "fdt"),
+    "bridge-labels": ("base", "fdt"),
+    "fdt-s": ("base", "base-full"),
+    "fdt-sf": ("base", "base-full"),
+}
+"""What has to be run before a method; all others need Base, which they start from."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -189,6 +200,16 @@ class Config(Section):
     tasks: Tasks
     bridge_training: Training
     friendship: Friendship
+
+    @field_validator("methods")
+    @classmethod
+    def _methods_can_run_in_this_order(cls, methods: tuple[Method, ...]) -> tuple[Method, ...]:
+        for number, method in enumerate(methods):
+            needed = NEEDS.get(method, ("base",))
+            missing = [name for name in needed if name not in methods[:number]]
+            if missing:
+                raise ValueError(f"{method} needs {' and '.join(missing)} before it in the list")
+        return methods
 
 
 def load_config(path: Path, overrides: list[str] | None = None) -> Config:

@@ -119,9 +119,7 @@ def _public(data: PublicData, config: Config, folder: Path) -> RunData:
     csrl_dev, csrl_test = (duconv_dev, duconv_test) if in_domain else (personal_dev, personal_test)
     dr_dev, dr_test = (rewrite_dev, rewrite_test) if in_domain else (restoration_dev, restoration_test)
     held_out = [
-        example.dialogue
-        for part in (duconv_dev, duconv_test, personal_dev, personal_test)
-        for example in part
+        example.dialogue for part in (duconv_dev, duconv_test, personal_dev, personal_test) for example in part
     ] + [e.dialogue for part in (rewrite_dev, rewrite_test, restoration_dev, restoration_test) for e in part]
     pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
     train, dev = bridge_sentences(folder)

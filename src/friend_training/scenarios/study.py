@@ -56,9 +56,7 @@ class Workshop:
 
     @property
     def settings(self) -> LoopSettings:
-        return LoopSettings(
-            seed=self.config.seed, iterations=self.config.iterations, shard_size=self.config.shard_size
-        )
+        return LoopSettings(seed=self.config.seed, iterations=self.config.iterations, shard_size=self.config.shard_size)
 
 
 def run_study(
