@@ -20,11 +20,15 @@ from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collat
 
 
 class RewritingDefinition:
-    """Section 4.1, 'Dialogue Rewriting'. Examples that edits cannot build are left out of training, never of tests."""
+    """Section 4.1, 'Dialogue Rewriting'. Examples that edits cannot build are left out of training, never of tests.
+
+    Iterations are compared by exact match: most characters of a rewrite are those of u_t, so ROUGE-L hardly moves
+    (89.6 to 89.9 on the embedded dialogues while exact match goes from 32 to 37).
+    """
 
     name = "rewriting"
     label_type = Rewrite
-    main_metric = "rouge_l"
+    main_metric = "em"
 
     def __init__(
         self,
