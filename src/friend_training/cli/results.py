@@ -51,7 +51,7 @@ def dev_table(folder: Path) -> Table:
     heads = ["Base", *(f"it. {number}" for number in iterations[1:])]
     table = _table("Scores on dev (*: best)", "Method", "Metric", *heads)
     for method, run in _runs(folder):
-        for task, metric, words in (("csrl", "f1", "CSRL F1"), ("rewriting", "rouge_l", "ROUGE-L")):
+        for task, metric, words in (("csrl", "f1", "CSRL F1"), ("rewriting", "em", "EM")):
             results = [run.result(f"evaluate-{task}-{number}") for number in iterations]
             best = (run.result(f"test-{task}") or {}).get("best_iteration")
             cells = [
