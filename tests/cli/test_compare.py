@@ -32,6 +32,7 @@ def write_experiment(folder: Path) -> None:
                     "config_id": "abc",
                     "metrics": {"csrl.f1": 100 * correct.mean()},
                     "chosen": [chosen],
+                    "dev": {"csrl": [{"f1": 50.0}, {"f1": 100 * right}]},
                 }
             )
     (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
@@ -44,6 +45,13 @@ def test_the_table_says_means_and_significance(tmp_path: Path) -> None:
     assert means == {"SST": 30.5, "FDT": 58.5}
     markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
     assert "*" in next(line for line in markdown.splitlines() if line.startswith("| SST"))
+
+
+def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout
+    assert "| SST | 0 | 50.0 |  |  |" in printed
+    assert "| FDT | 1 | 60.0 |  |  |" in printed
 
 
 def test_the_precision_of_the_chosen_is_shown(tmp_path: Path) -> None:

@@ -19,12 +19,13 @@ class TableFormat(StrEnum):
 
 class Shown(StrEnum):
     SCORES = "scores"
+    DEV = "dev"
     CHOSEN = "chosen"
 
 
 def compare(
     folder: Annotated[Path, typer.Argument(help="An experiment's folder, such as experiments/embedded-few-shot.")],
-    show: Annotated[Shown, typer.Option(help="Scores on test, or how precise the chosen pseudo-labels were.")] = (
+    show: Annotated[Shown, typer.Option(help="Scores on test, those on dev by iteration, or how precise the chosen were.")] = (
         Shown.SCORES
     ),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
@@ -36,8 +37,14 @@ def compare(
     in a paired bootstrap over the test dialogues, seeds pooled.
     """
     from friend_training.evaluation.tables import to_csv, to_latex, to_markdown, to_rich
-    from friend_training.scenarios.comparing import chosen_rows, comparison_table
+    from friend_training.scenarios.comparing import chosen_rows, comparison_table, dev_rows
 
+    if show is Shown.DEV:
+        typer.echo("| Method | Iteration | F1 | EM | WER |\n|---|--:|--:|--:|--:|")
+        for method, iteration, values in dev_rows(folder, METHODS):
+            cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+            typer.echo(f"| {method} | {iteration} | {cells} |")
+        return
     if show is Shown.CHOSEN:
         typer.echo("| Method | Task | Iteration | chosen | with content | precision |\n|---|---|--:|--:|--:|--:|")
         for method, task, iteration, chosen, content, precision in chosen_rows(folder, METHODS):

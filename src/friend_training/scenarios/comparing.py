@@ -83,6 +83,22 @@ def _stack(counts: dict[tuple[str, int], dict[str, Counts]], method: str, seeds:
     return np.stack([counts[method, seed][task] for seed in seeds])
 
 
+def dev_rows(folder: Path, names: dict[str, str]) -> list[tuple[str, int, list[float | None]]]:
+    """(method, iteration, CSRL F1 · EM · WER on dev), means over seeds: what each iteration did, chosen or not."""
+    results = results_of(folder)
+    shown = (("csrl", "f1"), ("rewriting", "em"), ("rewriting", "wer"))
+    rows: list[tuple[str, int, list[float | None]]] = []
+    for method in [name for name in names if any(r["method"] == name and r.get("dev") for r in results)]:
+        dev = [r["dev"] for r in results if r["method"] == method]
+        for iteration in range(max(len(of_task) for one in dev for of_task in one.values())):
+            found = [
+                [one[task][iteration][metric] for one in dev if len(one.get(task, ())) > iteration]
+                for task, metric in shown
+            ]
+            rows.append((names[method], iteration, [fmean(values) if values else None for values in found]))
+    return rows
+
+
 def chosen_rows(folder: Path, names: dict[str, str]) -> list[tuple[str, str, int, float, float, float | None]]:
     """(method, task, iteration, chosen, chosen with content, precision of the chosen), means over seeds."""
     results = results_of(folder)
