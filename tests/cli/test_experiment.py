@@ -22,12 +22,17 @@ def test_an_experiment_is_run_once_and_compared(folder: Path, tmp_path: Path, fr
     assert "seed 2: base, fdt" in planned.err
     assert not runs.exists()
 
+    unknown = friend_train("experiment", folder, "--runs", runs, "--only", "fdt,mt")
+    assert unknown.code == 2
+    assert "--only: mt" in unknown.err
+
+    assert friend_train("experiment", folder, "--runs", runs, "--only", "base").code == 0
     assert friend_train("experiment", folder, "--runs", runs).code == 0
     records = [json.loads(line) for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(record["method"], record["seed"]) for record in records] == [
         ("base", 1),
-        ("fdt", 1),
         ("base", 2),
+        ("fdt", 1),
         ("fdt", 2),
     ]
     assert all(record["fingerprints"] and record["config"] and record["code"] for record in records)

@@ -25,9 +25,9 @@ class Shown(StrEnum):
 
 def compare(
     folder: Annotated[Path, typer.Argument(help="An experiment's folder, such as experiments/embedded-few-shot.")],
-    show: Annotated[Shown, typer.Option(help="Scores on test, those on dev by iteration, or how precise the chosen were.")] = (
-        Shown.SCORES
-    ),
+    show: Annotated[
+        Shown, typer.Option(help="Scores on test, those on dev by iteration, or how precise the chosen were.")
+    ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
     against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
 ) -> None:

@@ -47,12 +47,20 @@ def load_experiment(folder: Path) -> Experiment:
         raise ConfigError(f"{path}: {error}") from None
 
 
-def pieces(folder: Path, runs: Path, *, seeds: tuple[int, ...] | None = None) -> list[Piece]:
-    """The runs of an experiment, one per seed."""
+def pieces(
+    folder: Path, runs: Path, *, seeds: tuple[int, ...] | None = None, only: tuple[str, ...] | None = None
+) -> list[Piece]:
+    """The runs of an experiment, one per seed; `only` leaves out all other methods for now."""
     experiment = load_experiment(folder)
     made: list[Piece] = []
     for seed in seeds or experiment.seeds:
         config = load_config(folder / experiment.config, [*experiment.set, f"seed={seed}"])
+        if only is not None:
+            unknown = set(only) - set(config.methods)
+            if unknown:
+                raise ConfigError(f"--only: {', '.join(sorted(unknown))}: this experiment has {list(config.methods)}")
+            kept = [method for method in config.methods if method in only]
+            config = Config.model_validate(config.model_dump() | {"methods": kept})
         made.append(Piece(config, runs / folder.name / f"seed-{seed}"))
     return made
 
