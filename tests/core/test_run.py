@@ -38,6 +38,10 @@ def test_folders_that_are_no_runs_or_of_another_version(run, tmp_path):
     (run.folder / "run.json").write_text('{"format": 99}')
     with pytest.raises(RunError, match="run folder of another version: format 99"):
         Run.open(run.folder)
+    for damaged in ("", "{", "[]", "{}"):
+        (run.folder / "run.json").write_text(damaged)
+        with pytest.raises(RunError, match="damaged"):
+            Run.open(run.folder)
 
 
 def test_other_data_are_refused(run):

@@ -53,7 +53,10 @@ class Run:
         version = folder / "run.json"
         if not version.is_file():
             raise RunError(f"{folder} is not a run folder: it has no run.json")
-        found = json.loads(version.read_text(encoding="utf-8")).get("format")
+        try:
+            found = json.loads(version.read_bytes())["format"]
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged") from None
         if found != FORMAT:
             raise RunError(f"{folder}: run folder of another version: format {found}, this program reads {FORMAT}")
         return cls(folder)
