@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, BertConfig, BertModel
+from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
 from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
@@ -15,7 +15,11 @@ FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
 
 @dataclass(frozen=True, slots=True)
 class EncoderShape:
-    """A small BERT to be trained from scratch."""
+    """A small transformer to be trained from scratch, with rotary positions (RoFormer, Su et al. 2021).
+
+    A few hundred labels cannot teach absolute positions what "nearest before" means: on the embedded dialogues the same
+    shape as a BERT reaches 51 F1 and 35 EM on dev where this one reaches 68 and 50 (docs/results.md).
+    """
 
     layers: int = 2
     width: int = 128
@@ -73,9 +77,10 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     write_character_vocabulary(folder, texts)
     tokenizer = Tokenizer.load(folder)
     torch.manual_seed(seed)
-    model = BertModel(  # type: ignore[no-untyped-call]
-        BertConfig(
+    model = RoFormerModel(  # type: ignore[no-untyped-call]
+        RoFormerConfig(
             vocab_size=len(tokenizer.backend),
+            embedding_size=shape.width,
             hidden_size=shape.width,
             num_hidden_layers=shape.layers,
             num_attention_heads=shape.heads,
@@ -84,8 +89,8 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
             hidden_dropout_prob=shape.dropout,
             attention_probs_dropout_prob=shape.dropout,
             pad_token_id=tokenizer.pad_id,
-        ),
-        add_pooling_layer=False,
+            rotary_value=False,
+        )
     )
     model.save_pretrained(str(folder))
     tokenizer.save(folder)

@@ -28,7 +28,7 @@ def pretrain_encoder(folder: Path, texts: Sequence[str], shape: EncoderShape, *,
     """Write a small encoder into `folder` whose word embeddings know the company that characters keep in `texts`."""
     tokenizer = make_encoder(folder, list(texts), shape, seed=seed)
     vectors, known = neighbour_vectors(texts, tokenizer, shape.width, seed=seed)
-    model = AutoModel.from_pretrained(str(folder), add_pooling_layer=False)
+    model = AutoModel.from_pretrained(str(folder))
     with torch.no_grad():
         words = model.get_input_embeddings().weight
         # As long as the vectors they replace: longer ones would drown the positions that are added to them.
