@@ -1,20 +1,25 @@
 """How good sentence SRL bridges are on real dialogues (DESIGN: the bridge bounds the method).
 
-python experiments/bridges/measure.py DATA_DIR LTP_FOLDER    measure, append to results.jsonl beside this file
-python experiments/bridges/measure.py                        print the table of results.jsonl
+python experiments/bridges/measure.py DATA_DIR LTP_FOLDER [OWN_FOLDER]    measure, write results.jsonl beside this file
+python experiments/bridges/measure.py                                     print the table of results.jsonl
+
+OWN_FOLDER is the folder `bridge` that `friend-train run configs/few-shot.yaml --set methods=[]` trains.
 """
 
 import json
 import sys
 from pathlib import Path
 
+from friend_training.core.files import write_text
 from friend_training.corpora.catalogue import part_path
 from friend_training.corpora.fingerprint import fingerprint
 from friend_training.corpora.read import read_examples
 from friend_training.corpora.within import within_utterance
 from friend_training.examples import SrlExample
+from friend_training.tasks.srl.bridge import Bridge
 from friend_training.tasks.srl.ltp import LtpParser
 from friend_training.tasks.srl.quality import bridge_quality
+from friend_training.tasks.srl.task import open_bridge
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 COLUMNS = ("predicates", "precision", "recall", "f1", "left_empty", "match", "match_high")
@@ -27,13 +32,14 @@ def sentences(name: str, data_dir: Path) -> list[SrlExample]:
     return [example for example in within if example.roles]
 
 
-def measure(data_dir: Path, ltp: Path) -> None:
-    bridge = LtpParser.load(ltp)
-    with RESULTS.open("a", encoding="utf-8") as file:
+def measure(data_dir: Path, bridges: dict[str, Bridge]) -> None:
+    records = []
+    for label, bridge in bridges.items():
         for name in ("duconv/dev", "personal-dialog/test"):
             examples = sentences(name, data_dir)
-            record = {"bridge": "LTP tiny", "data": name, "fingerprint": fingerprint(examples)}
-            file.write(json.dumps(record | bridge_quality(bridge, examples)) + "\n")
+            record = {"bridge": label, "data": name, "fingerprint": fingerprint(examples)}
+            records.append(json.dumps(record | bridge_quality(bridge, examples)) + "\n")
+    write_text(RESULTS, "".join(records))
 
 
 def table() -> None:
@@ -45,6 +51,7 @@ def table() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        measure(Path(sys.argv[1]), Path(sys.argv[2]))
+    if len(sys.argv) > 2:
+        data_dir, ltp, *own = map(Path, sys.argv[1:])
+        measure(data_dir, {"LTP tiny": LtpParser.load(ltp)} | dict(zip(["ours"], map(open_bridge, own), strict=False)))
     table()

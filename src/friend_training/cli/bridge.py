@@ -25,6 +25,9 @@ def bridges(
         typer.Option(envvar="FRIEND_TRAINING_MODELS", help=f"Folder that holds the models, {LTP_FOLDER} among them."),
     ] = None,
     file: Annotated[Path | None, typer.Option(help="A file with one sentence per line.")] = None,
+    own: Annotated[
+        Path | None, typer.Option(help="Also ask a bridge of ours: the folder 'bridge' that a run or experiment made.")
+    ] = None,
     ltp_package: Annotated[
         str | None, typer.Option(help="Also ask the package ltp with this model: a hub name or a folder.")
     ] = None,
@@ -36,6 +39,7 @@ def bridges(
     # Torch and the parsers take seconds to import: `friend-train --help` should not.
     from friend_training.tasks.srl.ltp import LtpParser
     from friend_training.tasks.srl.predicates import VerbFinder
+    from friend_training.tasks.srl.task import open_bridge
 
     texts = [*(sentences or ()), *(_lines(file) if file is not None else ())]
     if not texts:
@@ -43,7 +47,8 @@ def bridges(
     if models is None:
         raise ConfigError("no models given: name their folder with --models or FRIEND_TRAINING_MODELS")
     ltp = LtpParser.load(models / LTP_FOLDER)
-    asked: list[Bridge] = [ltp, *_packages(ltp_package=ltp_package, hanlp=hanlp)]
+    trained = [] if own is None else [open_bridge(own)]
+    asked: list[Bridge] = [ltp, *trained, *_packages(ltp_package=ltp_package, hanlp=hanlp)]
     show(texts, asked, finder=VerbFinder(ltp), console=Console(width=min(WIDTH, Console().width)))
 
 

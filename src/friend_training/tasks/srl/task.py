@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from friend_training.errors import RunError
 from friend_training.examples import Sentence, SentenceRoles
 from friend_training.nn.role_labeller import PredicateMark
 from friend_training.nn.torch_task import TorchTask
@@ -27,3 +28,12 @@ class TrainedBridge:
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
         return [tuple(unit.label for unit in units) for units in self.task.predict(sentences)]
+
+
+def open_bridge(folder: Path) -> TrainedBridge:
+    """A bridge that was trained and saved, in a run's `bridge` folder; it brings its own vocabulary and shape."""
+    if not (folder / "task.json").is_file():
+        raise RunError(f"{folder} holds no trained bridge; expected the folder 'bridge' of a finished run")
+    task = srl_task(folder, TrainingSettings())
+    task.load(folder)
+    return TrainedBridge(task)
