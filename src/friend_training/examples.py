@@ -149,3 +149,64 @@ class Text:
 
     id: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The input of taggers and parsers: a sentence in words."""
+
+    id: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Bracket:
+    """A phrase: words [start, end) under one label; a chain of unary phrases is written A+B, the outer first."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The label of one constituency unit: phrases by start, the longer first, and the preterminal of each word.
+
+    Bracket labels carry no function tags, traces are gone, and no bracket stands for a preterminal.
+    """
+
+    brackets: tuple[Bracket, ...]
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The label of one dependency unit: the head of each word, counted from 1, 0 for the root; relations if known."""
+
+    heads: tuple[int, ...]
+    relations: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tags:
+    """The label of one tagging unit: a part of speech for each word."""
+
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeExample:
+    words: Words
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsExample:
+    words: Words
+    heads: Heads
+
+
+@dataclass(frozen=True, slots=True)
+class TagsExample:
+    words: Words
+    tags: Tags
