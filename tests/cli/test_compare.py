@@ -3,54 +3,92 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from tiny_study import TINY
 from typer.testing import CliRunner
 
 from friend_training.cli.main import app
+from friend_training.core.counts import Counts
+from friend_training.core.run import Run
 from friend_training.errors import DataError
+from friend_training.scenarios.config import config_text, parse_config
 from friend_training.scenarios.counts import save_counts
+from friend_training.scenarios.folders import method_folder
 
 RUNNER = CliRunner()
 
 
-def write_experiment(folder: Path) -> None:
-    """Two methods, two seeds: FDT is right in twice as many dialogues."""
+METHODS = {"stbr": 0.3, "fdt": 0.6}
+"""How often each is right: FDT in twice as many dialogues."""
+
+
+def result(method: str, seed: int, right: float) -> tuple[dict[str, Any], Counts]:
+    draw = np.random.default_rng(seed)
+    correct = (draw.random(200) < right).astype(float)
+    chosen = {"csrl": {"chosen": 10, "chosen_with_content": 9, "precision": right}}
+    record = {
+        "method": method,
+        "seed": seed,
+        "metrics": {"csrl.f1": 100 * correct.mean()},
+        "chosen": [chosen],
+        "dev": {"csrl": [{"f1": 50.0}, {"f1": 100 * right}]},
+    }
+    return record, np.tile(np.stack([correct, np.ones(200), np.ones(200)], axis=1), (1, 4))
+
+
+def lines(records: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def write_experiment(folder: Path, variants: dict[str, float] | None = None) -> None:
+    """Two methods, two seeds; in a variant methods are right so much more often."""
     records = []
-    for method, right in (("sst", 0.3), ("fdt", 0.6)):
-        for seed in (1, 2):
-            draw = np.random.default_rng(seed)
-            correct = (draw.random(200) < right).astype(float)
-            csrl = np.tile(np.stack([correct, np.ones(200), np.ones(200)], axis=1), (1, 4))
-            save_counts(folder / "counts" / f"abc-{method}-{seed}.npz", {"csrl": csrl})
-            chosen = {"csrl": {"chosen": 10, "chosen_with_content": 9, "precision": right}}
-            records.append(
-                {
-                    "method": method,
-                    "seed": seed,
-                    "config_id": "abc",
-                    "metrics": {"csrl.f1": 100 * correct.mean()},
-                    "chosen": [chosen],
-                    "dev": {"csrl": [{"f1": 50.0}, {"f1": 100 * right}]},
-                }
-            )
-    (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    for variant, more in (variants or {"": 0.0}).items():
+        for method, right in METHODS.items():
+            for seed in (1, 2):
+                record, csrl = result(method, seed, right + more)
+                save_counts(folder / "counts" / f"abc{variant}-{method}-{seed}.npz", {"csrl": csrl})
+                named = {"variant": {"name": variant, "at": {}, "set": []}} if variant else {}
+                records.append(record | {"config_id": f"abc{variant}"} | named)
+    folder.mkdir(exist_ok=True)
+    (folder / "results.jsonl").write_text(lines(records), encoding="utf-8")
+
+
+def write_run(folder: Path, seed: int, *changes: str, methods: tuple[str, ...] = ("stbr", "fdt")) -> Path:
+    """A finished run as far as its table needs it: config, records, counts."""
+    config = parse_config(TINY, "tiny.yaml", [f"seed={seed}", "methods=[base, stbr, fdt]", *changes])
+    run = Run.create(folder, config_text(config), {})
+    records = []
+    for method, right in {"base": 0.1, **METHODS}.items():
+        record, csrl = result(method, seed, right)
+        save_counts(method_folder(folder, method) / "counts.npz", {"csrl": csrl})
+        if method in ("base", *methods):
+            records.append(record | {"config": config.model_dump(mode="json")})
+    (run.folder / "results.jsonl").write_text(lines(records), encoding="utf-8")
+    return folder
+
+
+def means(printed: str) -> dict[tuple[str, ...], float]:
+    """F1 by method, or by table and method."""
+    rows = list(csv.DictReader(printed.splitlines()))
+    return {tuple(row[k] for k in ("table", "method") if k in row): float(row["csrl.f1.mean"]) for row in rows}
 
 
 def test_the_table_says_means_and_significance(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv"]).stdout
-    means = {row["method"]: float(row["csrl.f1.mean"]) for row in csv.DictReader(printed.splitlines())}
-    assert means == {"SST": 30.5, "FDT": 58.5}
+    assert means(printed) == {("STBR",): 30.5, ("FDT",): 58.5}
     markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
-    assert "*" in next(line for line in markdown.splitlines() if line.startswith("| SST"))
+    assert "*" in next(line for line in markdown.splitlines() if line.startswith("| STBR"))
 
 
 def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout
-    assert "| SST | 0 | 50.0 |  |  |" in printed
+    assert "| STBR | 0 | 50.0 |  |  |" in printed
     assert "| FDT | 1 | 60.0 |  |  |" in printed
 
 
@@ -67,6 +105,67 @@ def test_results_of_two_configs_are_not_mixed(tmp_path: Path) -> None:
         file.write(line + "\n")
     with pytest.raises(DataError, match="2 different configs"):
         RUNNER.invoke(app, ["compare", str(tmp_path)], catch_exceptions=False)
+
+
+def test_every_variant_has_a_table_of_its_own(tmp_path: Path) -> None:
+    write_experiment(tmp_path, {"weak": -0.2, "strong": 0.2})
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv"]).stdout
+    assert list(means(printed)) == [(v, m) for v in ("weak", "strong") for m in ("STBR", "FDT")]
+    assert means(printed)["weak", "FDT"] < means(printed)["strong", "FDT"]
+    markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
+    assert markdown.index("**weak**") < markdown.index("| Method") < markdown.index("**strong**")
+    chosen = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "chosen"]).stdout
+    assert "**weak**\n\n| Method" in chosen
+    assert "**strong**" in RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout
+    assert "% weak\n" in RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "latex"]).stdout
+
+
+def test_seeds_of_runs_make_the_table_of_an_experiment(tmp_path: Path) -> None:
+    write_experiment(tmp_path / "experiment")
+    runs = [write_run(tmp_path / f"seed-{seed}", seed) for seed in (1, 2)]
+    of_experiment, of_runs = (
+        RUNNER.invoke(app, ["compare", *map(str, places), "--format", "markdown"], catch_exceptions=False).stdout
+        for places in ([tmp_path / "experiment"], runs)
+    )
+    assert [line for line in of_runs.splitlines() if "| Base" not in line] == of_experiment.splitlines()
+    assert "*" in next(line for line in of_runs.splitlines() if line.startswith("| STBR"))
+
+
+def test_runs_of_other_settings_stand_apart(tmp_path: Path) -> None:
+    first, second = write_run(tmp_path / "a", 1), write_run(tmp_path / "b", 1, "tasks.csrl.pick_threshold=0.9")
+    third = write_run(tmp_path / "c", 2, "threads=2")
+    printed = RUNNER.invoke(app, ["compare", str(first), str(second), str(third), "--format", "csv"]).stdout
+    titles = [f"tiny, tasks.csrl.pick_threshold={value}" for value in (0.5, 0.9)]
+    assert list(dict.fromkeys(table for table, _ in means(printed))) == titles
+    named = write_run(tmp_path / "d", 1, "name=mine")
+    printed = RUNNER.invoke(app, ["compare", str(first), str(named), "--format", "csv"]).stdout
+    assert list(dict.fromkeys(table for table, _ in means(printed))) == ["tiny", "mine"]
+
+
+def test_a_run_that_is_not_finished_is_not_compared(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "a", 1, methods=("stbr",))
+    with pytest.raises(DataError, match=f"{folder} is not finished; go on with `friend-train resume"):
+        RUNNER.invoke(app, ["compare", str(folder)], catch_exceptions=False)
+    with pytest.raises(DataError, match="has no results yet"):
+        RUNNER.invoke(app, ["compare", str(tmp_path)], catch_exceptions=False)
+    (tmp_path / "results.jsonl").write_text('{"method": "fdt", \n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"results.jsonl:1: broken JSON"):
+        RUNNER.invoke(app, ["compare", str(tmp_path)], catch_exceptions=False)
+
+
+def test_a_figure_is_drawn(tmp_path: Path) -> None:
+    write_experiment(tmp_path, {"weak": -0.2, "strong": 0.2})
+    (tmp_path / "experiment.yaml").write_text(
+        "title: T\nconfig: c.yaml\nseeds: [1, 2]\nfigure: strength\n", encoding="utf-8"
+    )
+    records = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    for record in records:
+        record["variant"]["at"] = {"csrl": {"weak": 10, "strong": 90}[record["variant"]["name"]]}
+    (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
+    out = tmp_path / "figures" / "strength.svg"
+    said = RUNNER.invoke(app, ["figure", str(tmp_path), "--out", str(out)], catch_exceptions=False)
+    assert said.exit_code == 0
+    assert out.is_file()
 
 
 def test_a_page_is_made_anew_and_checked(tmp_path: Path) -> None:

@@ -7,7 +7,21 @@ import pytest
 from rich.cells import cell_len
 from tiny_study import FriendTrain
 
-COMMANDS = ("demo", "run", "resume", "show", "evaluate", "predict", "data", "bridges", "theory")
+COMMANDS = (
+    "demo",
+    "run",
+    "resume",
+    "show",
+    "report",
+    "evaluate",
+    "predict",
+    "experiment",
+    "compare",
+    "figure",
+    "data",
+    "bridges",
+    "theory",
+)
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("data", "split")])

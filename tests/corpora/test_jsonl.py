@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,17 @@ def test_one_file_serves_every_kind(tmp_path: Path) -> None:
     assert dialogue.predicates == (Predicate(0, 1),)
 
 
+def test_predictions_are_read_as_labels_whatever_their_confidence(tmp_path: Path) -> None:
+    sure = [{**predicate(argument())[0], "confidence": 0.7}]
+    path = write(tmp_path, line(predicates=sure, confidence=1), line(id="d2"))
+    for kind in ("csrl", "rewriting", "dialogue"):
+        first, second = read_examples(path, kind).examples
+        assert first == replace(second, dialogue=first.dialogue) if kind != "dialogue" else first.turns == second.turns
+    written = write_jsonl(tmp_path / "again.jsonl", read_examples(path, "csrl").examples)
+    assert written == 2
+    assert "confidence" not in (tmp_path / "again.jsonl").read_text(encoding="utf-8")
+
+
 def test_speaker_tokens_and_the_opening_turn(tmp_path: Path) -> None:
     both = predicate(argument(turn=-1, start=-1, end=0), argument("ARG1", turn=1, start=-1, end=0))
     (example,) = read_examples(write(tmp_path, line(predicates=both)), "csrl").examples
@@ -80,6 +92,8 @@ def test_speaker_tokens_and_the_opening_turn(tmp_path: Path) -> None:
         ("[1]", "broken|object|dictionary"),
         (line(extra=1), "unknown field 'extra'"),
         (line(turns=[{"speaker": "A", "text": "x", "mood": "y"}]), r"unknown field 'turns\[0\].mood'"),
+        (line(confidence=1.5), "confidence: .*less than or equal to 1, got 1.5"),
+        (line(predicates=[{**predicate()[0], "confidence": "high"}]), "confidence: .*number, got 'high'"),
         (line(id=None), "'id' is missing"),
         (line(id=""), "id: .*at least 1"),
         (line(id=5), "id: .*string"),

@@ -1,20 +1,45 @@
-"""The method that docs/adding-a-method.md builds, taken from there and run."""
+"""The method that docs/adding-a-method.md builds: its file and its line, taken from there and run."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from toy_runs import SETTINGS, audit, plan, pool, start
 
+import friend_training.methods
+from friend_training.methods import known
+from friend_training.report.words import method_in_words
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "scenarios"))
+
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-method.md"
+
+
+def blocks(kind):
+    return re.findall(rf"```{kind}\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def curriculum():
-    (source,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (source,) = blocks("python")
     names = {}
     exec(compile(source, str(PAGE), "exec"), names)
     return names["curriculum"]
+
+
+@pytest.fixture
+def added(tmp_path, monkeypatch):
+    """The house with one file and one line more."""
+    (source,) = blocks("python")
+    (tmp_path / "curriculum.py").write_text(source, encoding="utf-8")
+    monkeypatch.setattr(friend_training.methods, "__path__", [*friend_training.methods.__path__, str(tmp_path)])
+    (line,) = blocks("text")
+    assert len(line.splitlines()) == 1
+    for name, entry in eval(f"{{{line}}}", vars(known)).items():
+        monkeypatch.setitem(known.METHODS, name, entry)
+    yield
+    sys.modules.pop("friend_training.methods.curriculum", None)
 
 
 def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_path):
@@ -26,6 +51,22 @@ def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_
     rows = run.store.read(1).to_pylist()
     surest = min(row["confidence"] for row in rows if row["chosen"])
     assert surest >= max(row["confidence"] for row in rows if not row["chosen"])
+
+
+@pytest.mark.usefixtures("added")
+def test_one_file_and_one_line_are_all_that_a_study_needs(tmp_path, monkeypatch):
+    from small import small_config
+
+    from friend_training.scenarios import data
+    from friend_training.scenarios.study import run_study
+
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    config = small_config("methods=[base, curriculum]", "iterations=2")
+    records = run_study(config, tmp_path / "run")
+    assert [record["method"] for record in records] == ["base", "curriculum"]
+    chosen = [counts["rewriting"]["chosen"] for counts in records[1]["chosen"]]
+    assert chosen == [6, 12], "half of the pool, then all of it"
+    assert method_in_words("curriculum") == "curriculum labelling"
 
 
 def test_every_file_the_page_names_is_there():

@@ -78,7 +78,7 @@ def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
 
     os.replace = watched_replace  # type: ignore[assignment]
     torch_task.save_file = watched_save_file
-    study.load_data = lambda config, folder: ready  # generating them anew would take half of each life
+    study.load_data = lambda config, folder, progress: ready  # generating them anew would take half of each life
     files._flush = lambda path: None  # the disk is slow, and whoever kills a process does not pull the plug
     study.run_study(small_config(), folder, listener=fate)
 

@@ -56,9 +56,9 @@ def small_config(*overrides: str) -> Config:
 def contents(folder: Path) -> dict[str, bytes]:
     """Every byte of a study that must not depend on when it ran or how often it was interrupted.
 
-    Left out: phases/ (they keep seconds), environment.json, the lock.
+    Left out: phases/ and the report (they keep seconds), environment.json, the lock.
     """
-    changing = ("phases", "environment.json", "lock")
+    changing = ("phases", "environment.json", "lock", "report.html")
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -1,6 +1,6 @@
 """All methods of the paper's table in one very small study."""
 
-from typing import get_args
+import json
 
 import pytest
 from small import small_config
@@ -9,15 +9,15 @@ from torch import equal
 from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.run import Run
 from friend_training.errors import ConfigError
+from friend_training.methods.known import METHODS
 from friend_training.scenarios import data
-from friend_training.scenarios.compared import COMPARED
-from friend_training.scenarios.config import Method
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.strong import all_labels
 from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import TASKS, make_second_task, make_task
 
-ALL = f"methods=[base, {', '.join(COMPARED)}]"
+CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
+ALL = ["base", "base-full", *(name for name in METHODS if name not in ("base", "base-full"))]
 DRAWN_FROM = 20
 
 
@@ -26,20 +26,21 @@ def studied(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
-        config = small_config(ALL, "data.target=film", "iterations=2")
+        config = small_config(f"methods={json.dumps(ALL)}", "data.target=film", "iterations=2")
         records = {record["method"]: record for record in run_study(config, folder)}
         again = {record["method"]: record for record in run_study(config, folder)}
     assert records == again
     return folder, records
 
 
-def test_every_method_can_be_named_in_a_config():
-    assert set(COMPARED) < set(get_args(Method))
-
-
 def test_every_method_reports_both_tasks_and_the_same_budget(studied):
     _, records = studied
+    assert set(records) == set(METHODS)
     for method, record in records.items():
+        if method.startswith("bridge"):
+            assert "csrl.f1" in record["metrics"]
+            assert "rewriting.em" not in record["metrics"]
+            continue
         assert {"csrl.f1", "rewriting.rouge_l"} <= set(record["metrics"]), method
         updates = {task: [steps or 0 for steps in taken[1:]] for task, taken in record["steps"].items()}
         expected = [] if method in ("base", "base-full", "multitask-base") else [11, 11]
@@ -50,7 +51,9 @@ def test_every_method_starts_from_the_same_base(studied):
     folder, records = studied
     for task in TASKS:
         base = checkpoint_digest(Run.open(method_folder(folder, "base")).checkpoint(task, 0))
-        for method in set(records) - {"base", "base-full", "multitask-base"}:
+        for method in set(records) - {"base", "base-full", "multitask-base", "bridge-alone"}:
+            if method == "bridge-labels" and task == "rewriting":
+                continue
             assert checkpoint_digest(Run.open(method_folder(folder, method)).checkpoint(task, 0)) == base, method
 
 
@@ -83,6 +86,17 @@ def test_second_models_are_different_models(studied):
     assert not equal(*(task.network.classify.weight for task in tasks))
 
 
-def test_fully_trained_tasks_exist_in_few_shot_only():
-    with pytest.raises(ConfigError, match="few-shot"):
-        all_labels(small_config(), None)
+def test_as_many_means_as_many_as_fdt(studied):
+    _, records = studied
+    for task in TASKS:
+        counts = {m: [chosen[task]["chosen"] for chosen in records[m]["chosen"]] for m in ("fdt", *CONTROLS[1:3])}
+        assert counts["sst-as-many"] == counts["random-as-many"] == counts["fdt"]
+
+
+def test_all_labels_are_those_of_the_domain_that_gold_is_from():
+    gold = all_labels(small_config(), None)
+    assert (len(gold.rewriting), gold.rewriting[0].dialogue.id) == (data.EMBEDDED_TRAIN, "train-film-11-2000")
+    files = ("csrl_train", "csrl_dev", "csrl_test", "rewriting_train", "rewriting_dev", "rewriting_test", "pool")
+    section = {"kind": "files"} | dict.fromkeys(files, "x.jsonl")
+    with pytest.raises(ConfigError, match="all labels are gold"):
+        all_labels(small_config(f"data={json.dumps(section)}"), None)

@@ -10,7 +10,7 @@ from friend_training.corpora.embedded import Domain, csrl_examples, generate
 from friend_training.errors import ConfigError
 from friend_training.examples import CsrlExample, Rewrite, Roles
 from friend_training.nn.role_items import unit_id
-from friend_training.scenarios import data
+from friend_training.scenarios import data, making
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
 
@@ -124,3 +124,25 @@ def test_own_files_need_a_bridge_that_is_there() -> None:
     config = small_config(f"data={{kind: files, pool: x, {names}}}")
     with pytest.raises(ConfigError, match=r"bridge\.kind"):
         load_data(config, None)
+
+
+def test_making_the_data_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "AT_ONCE", 7)
+    told: list[tuple[int, int]] = []
+    found = load_data(small_config(), None, lambda done, total: told.append((done, total)))
+    total = 2 * 60 + 6 + 6 + 12 + 30
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert {of for _, of in told} == {total}
+    assert told[-1] == (total, total)
+    assert len(told) > 20
+    assert found.fingerprints() == load_data(small_config(), None).fingerprints(), "in pieces or not"
+
+
+def test_a_part_of_the_work_counts_by_its_own_measure() -> None:
+    told: list[tuple[int, int]] = []
+    work = making.Making(30, lambda done, total: told.append((done, total)))
+    work.add(10)
+    part = work.part(20)
+    part(1, 4)
+    part(4, 4)
+    assert told == [(10, 30), (15, 30), (30, 30)]

@@ -6,6 +6,9 @@ from statistics import fmean
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+
+from friend_training.cli.progress import counting
 
 COLUMNS = {
     "eta_a": "η_a",
@@ -38,7 +41,10 @@ def agreement(
     else:
         from friend_training.scenarios.agreement import agreement_of_run
 
-        records = [record for run in runs for record in agreement_of_run(run, method, data_dir)]
+        records = []
+        for run in runs:
+            with counting(Console(stderr=True), f"data of {run.name}") as progress:
+                records += agreement_of_run(run, method, data_dir, progress)
     if out is not None:
         with out.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(record, sort_keys=True) + "\n" for record in records)

@@ -1,13 +1,14 @@
-"""`friend-train compare`: an experiment's results as a table, for the terminal, a page or a paper."""
+"""`friend-train compare`: results as a table, for the terminal, a page or a paper."""
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from friend_training.cli.words import METHODS
+if TYPE_CHECKING:
+    from friend_training.scenarios.gathering import Groups, Result
 
 
 class TableFormat(StrEnum):
@@ -24,36 +25,71 @@ class Shown(StrEnum):
 
 
 def compare(
-    folder: Annotated[Path, typer.Argument(help="An experiment's folder, such as experiments/embedded-few-shot.")],
+    places: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="An experiment's folder, or finished run folders.")
+    ],
     show: Annotated[
         Shown, typer.Option(help="Scores on test, those on dev by iteration, or how precise the chosen were.")
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
     against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
 ) -> None:
-    """Compare the methods of an experiment, from its results.jsonl.
+    """Compare methods, from the results of an experiment or of runs.
 
-    Means and standard deviations over seeds; the best of each column in bold; a star where a method differs from FDT
-    in a paired bootstrap over the test dialogues, seeds pooled.
+    Means and standard deviations over seeds; the best of each column in
+    bold; a star where a method differs from FDT in a paired bootstrap
+    over the test dialogues, seeds pooled. Runs of one config with
+    different seeds make one table; every other config, or variant of an
+    experiment, has a table of its own.
+
+    Try: friend-train compare runs/mine-seed1 runs/mine-seed2
     """
-    from friend_training.evaluation.tables import to_csv, to_latex, to_markdown, to_rich
-    from friend_training.scenarios.comparing import chosen_rows, comparison_table, dev_rows
+    from friend_training.scenarios.gathering import gather
 
-    if show is Shown.DEV:
-        typer.echo("| Method | Iteration | F1 | EM | WER |\n|---|--:|--:|--:|--:|")
-        for method, iteration, values in dev_rows(folder, METHODS):
-            cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
-            typer.echo(f"| {method} | {iteration} | {cells} |")
+    groups = gather(places)
+    if show is Shown.SCORES:
+        _scores(groups, format, against)
         return
-    if show is Shown.CHOSEN:
-        typer.echo("| Method | Task | Iteration | chosen | with content | precision |\n|---|---|--:|--:|--:|--:|")
-        for method, task, iteration, chosen, content, precision in chosen_rows(folder, METHODS):
-            right = "" if precision is None else f"{100 * precision:.1f}"
-            typer.echo(f"| {method} | {task} | {iteration} | {chosen:,.0f} | {content:,.0f} | {right} |")
+    tables = [_heading(title) + (_dev if show is Shown.DEV else _chosen)(results) for title, results in groups.items()]
+    typer.echo("\n\n".join(tables))
+
+
+def _scores(groups: "Groups", format: TableFormat, against: str) -> None:
+    from friend_training.evaluation.tables import to_csv, to_latex, to_markdown, to_rich
+    from friend_training.scenarios.comparing import comparison_table
+
+    tables = [comparison_table(results, title=title, against=against) for title, results in groups.items()]
+    if format is TableFormat.CSV:
+        typer.echo(to_csv(*tables))
         return
-    table = comparison_table(folder, METHODS, against=against)
-    if format is TableFormat.TERMINAL:
-        Console().print(to_rich(table))
-    else:
-        render = {"markdown": to_markdown, "latex": to_latex, "csv": to_csv}[format.value]
-        typer.echo(render(table))
+    for table in tables:
+        if format is TableFormat.TERMINAL:
+            Console().print(to_rich(table))
+        elif format is TableFormat.MARKDOWN:
+            typer.echo(_heading(table.title) + to_markdown(table))
+        else:
+            typer.echo((f"% {table.title}\n" if table.title else "") + to_latex(table))
+
+
+def _heading(title: str) -> str:
+    return f"**{title}**\n\n" if title else ""
+
+
+def _dev(results: "list[Result]") -> str:
+    from friend_training.scenarios.comparing import dev_rows
+
+    lines = ["| Method | Iteration | F1 | EM | WER |", "|---|--:|--:|--:|--:|"]
+    for method, iteration, values in dev_rows(results):
+        cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+        lines.append(f"| {method} | {iteration} | {cells} |")
+    return "\n".join(lines)
+
+
+def _chosen(results: "list[Result]") -> str:
+    from friend_training.scenarios.comparing import chosen_rows
+
+    lines = ["| Method | Task | Iteration | chosen | with content | precision |", "|---|---|--:|--:|--:|--:|"]
+    for method, task, iteration, chosen, content, precision in chosen_rows(results):
+        right = "" if precision is None else f"{100 * precision:.1f}"
+        lines.append(f"| {method} | {task} | {iteration} | {chosen:,.0f} | {content:,.0f} | {right} |")
+    return "\n".join(lines)

@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.console import Console
 
+from friend_training.cli.progress import counting
 from friend_training.cli.readable import readable
 from friend_training.cli.words import method_in_words
 from friend_training.core.run import Run
 from friend_training.errors import RunError
 from friend_training.examples import Dialogue
 from friend_training.scenarios.config import Config
-from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.folders import method_folder, methods_there, run_config
 
 TITLES = {
     (True, "csrl"): "Chosen for CSRL, best overall scores first",
@@ -38,7 +39,7 @@ def show_examples(
     that self-training would have believed: the model is sure of them.
     """
     config = run_config(folder)
-    name, run = _labelled(folder, config, method)
+    name, run = _labelled(folder, method)
     number = iteration or max(run.store.iterations())
     rows = run.store.read(number)
     pool = _pool(config, data_dir, console)
@@ -51,12 +52,8 @@ def show_examples(
             console.print(readable(row, pool[row["input"]]), end="\n\n")
 
 
-def _labelled(folder: Path, config: Config, method: str | None) -> tuple[str, Run]:
-    runs = {
-        name: Run.open(method_folder(folder, name))
-        for name in config.methods
-        if (method_folder(folder, name) / "run.json").is_file()
-    }
+def _labelled(folder: Path, method: str | None) -> tuple[str, Run]:
+    runs = {name: Run.open(method_folder(folder, name)) for name in methods_there(folder)}
     having = [name for name, run in runs.items() if run.store.iterations()]
     if not having:
         raise RunError(f"{folder}: no pseudo-labels have been selected in this run yet")
@@ -79,7 +76,7 @@ def _some(rows: pa.Table, task: str, chosen: bool, count: int) -> list[dict[str,
 
 def _pool(config: Config, data_dir: Path | None, console: Console) -> dict[str, Dialogue]:
     """The store keeps ids; the pool is made or read again, as the run did."""
-    with console.status("reading the pool"):
+    with counting(console, "reading the pool") as progress:
         from friend_training.scenarios.data import load_data
 
-        return {dialogue.id: dialogue for dialogue in load_data(config, data_dir).pool}
+        return {dialogue.id: dialogue for dialogue in load_data(config, data_dir, progress).pool}

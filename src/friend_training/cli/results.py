@@ -11,7 +11,7 @@ from rich.table import Table
 from friend_training.cli.words import method_in_words
 from friend_training.core.run import Run
 from friend_training.evaluation.tables import Column, build_table, to_rich
-from friend_training.scenarios.folders import RESULTS, method_folder, run_config
+from friend_training.scenarios.folders import method_folder, methods_there, read_records, run_config
 
 TASKS = ("csrl", "rewriting")
 COLUMNS = (
@@ -105,18 +105,15 @@ def _tested(folder: Path) -> Iterator[dict[str, Any]]:
         if metrics:
             yield common | {"method": method_in_words(method), "metrics": metrics}
     # A method that trains nothing has no folder: it stands in the results alone.
-    if (folder / RESULTS).is_file():
-        for line in (folder / RESULTS).read_text(encoding="utf-8").splitlines():
-            record = json.loads(line)
-            if not method_folder(folder, record["method"]).is_dir():
-                yield common | {"method": method_in_words(record["method"]), "metrics": record["metrics"]}
+    for record in read_records(folder):
+        if not method_folder(folder, record["method"]).is_dir():
+            yield common | {"method": method_in_words(record["method"]), "metrics": record["metrics"]}
 
 
 def _runs(folder: Path) -> Iterator[tuple[str, Run]]:
-    """The methods that have been begun, in the order of the config."""
-    for method in run_config(folder).methods:
-        if (method_folder(folder, method) / "run.json").is_file():
-            yield method, Run.open(method_folder(folder, method))
+    """The methods that have been begun, asked for in whichever call."""
+    for method in methods_there(folder):
+        yield method, Run.open(method_folder(folder, method))
 
 
 def _seconds(run: Run, kinds: Sequence[str]) -> dict[str, float]:

@@ -26,4 +26,9 @@ def show_outcome(folder: Path) -> None:
     console = Console(highlight=False)
     console.print(test_table(folder))
     console.print(f"The run is in {folder}", soft_wrap=True, markup=False)
+    report = folder / "report.html"
+    look = (
+        f"Look at it in a browser: {report}" if report.is_file() else f"Make its report: friend-train report {folder}"
+    )
+    console.print(look, soft_wrap=True, markup=False)
     console.print(f"See more of it: friend-train show {folder} --examples 3", soft_wrap=True, markup=False)

@@ -9,6 +9,7 @@ from friend_training.examples import OPENING, SPEAKER
 
 Role = Literal["ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "TMP", "LOC", "PRP"]
 Name = Annotated[str, Field(min_length=1)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Line(BaseModel):
@@ -40,21 +41,24 @@ class ArgumentLine(_Line):
 
 
 class PredicateLine(_Line):
-    """Characters [start, end) of the last turn. Without `arguments` it is asked for, with them it is labelled."""
+    """Characters [start, end) of the last turn. Without `arguments` it is asked for, with them it is labelled.
+    `confidence` is what a model that predicted it said of itself; readers take no notice of it."""
 
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
     arguments: tuple[ArgumentLine, ...] | None = None
+    confidence: Confidence | None = None
 
 
 class DialogueLine(_Line):
     """A dialogue; the last turn is the current utterance. `predicates` (with arguments) is its CSRL label, `rewrite`
-    its rewriting label; both are optional."""
+    its rewriting label; both are optional. `confidence` is that of a predicted rewrite."""
 
     id: Name
     turns: Annotated[tuple[TurnLine, ...], Field(min_length=1)]
     predicates: tuple[PredicateLine, ...] | None = None
     rewrite: Name | None = None
+    confidence: Confidence | None = None
 
     @model_validator(mode="after")
     def _spans_fit(self) -> Self:

@@ -140,17 +140,22 @@ def to_latex(table: Table) -> str:
     )
 
 
-def to_csv(table: Table) -> str:
-    """Full precision, for other programs: per metric the mean, the standard deviation and the number of seeds."""
+def to_csv(*tables: Table) -> str:
+    """Full precision, for other programs: per metric the mean, the standard deviation and the number of seeds.
+
+    Several tables of the same columns become one; its first column then says which table a row is from.
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    parts = ("mean", "std", "seeds")
-    writer.writerow(["method", *(f"{column.metric}.{part}" for column in table.columns for part in parts)])
-    for method, cells in table.rows:
-        row: list[str | float | None] = [method]
-        for cell in cells:
-            row += [None] * 3 if cell is None else [cell.mean, cell.deviation, len(cell.values)]
-        writer.writerow(row)
+    several = len(tables) > 1
+    metrics = [f"{column.metric}.{part}" for column in tables[0].columns for part in ("mean", "std", "seeds")]
+    writer.writerow([*(["table"] if several else []), "method", *metrics])
+    for table in tables:
+        for method, cells in table.rows:
+            row: list[str | float | None] = [table.title, method] if several else [method]
+            for cell in cells:
+                row += [None] * 3 if cell is None else [cell.mean, cell.deviation, len(cell.values)]
+            writer.writerow(row)
     return out.getvalue()
 
 

@@ -16,20 +16,23 @@ from friend_training.examples import Dialogue, Rewrite, Roles
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.folders import method_folder, run_config, shared_resources
+from friend_training.scenarios.making import Progress
 from friend_training.scenarios.resources import encoder_source, make_bridge
 
 LABELS: dict[str, TypeAdapter[Any]] = {"csrl": TypeAdapter(Roles), "rewriting": TypeAdapter(Rewrite)}
 ROUNDS = 5
 
 
-def agreement_of_run(folder: Path, method: str, data_dir: Path | None) -> list[dict[str, Any]]:
+def agreement_of_run(
+    folder: Path, method: str, data_dir: Path | None, progress: Progress = lambda done, total: None
+) -> list[dict[str, Any]]:
     """One record per iteration. Needs a pool whose gold is known, as that of the embedded dialogues is.
 
     Units are predicates (task a is CSRL); the friend is right where the rewrite of the predicate's utterance is.
     Friends agree where m_k = 1. ε is how often they do when each looks at another dialogue.
     """
     config = run_config(folder)
-    data = load_data(config, data_dir)
+    data = load_data(config, data_dir, progress)
     made_in = Run.open(shared_resources(folder, None) or folder)
     encoder = encoder_source(config, data, made_in)
     bridge = make_bridge(config, data, made_in, encoder, lambda done, total: None)

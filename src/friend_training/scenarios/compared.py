@@ -1,29 +1,33 @@
-"""The methods that friend-training is compared with, and its strong friends, as a study calls them: one line each."""
+"""How a study calls its methods: most are given run, plans and pool; those that need more have a function here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from friend_training.core.friendship import Friendship
 from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
-from friend_training.methods.base import base
+from friend_training.friends.bridge_parser import LabelledByBridge
+from friend_training.methods.base import base, base_same_steps
+from friend_training.methods.controls import shuffled
 from friend_training.methods.cps import cps
 from friend_training.methods.fdt import fdt
 from friend_training.methods.mt import mt
 from friend_training.methods.multitask import multitask_base
 from friend_training.methods.scot import scot
-from friend_training.methods.stbr import stbr
+from friend_training.methods.sst import sst
 from friend_training.methods.stea import stea
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.config import Config, Method
+from friend_training.scenarios.config import Config
 from friend_training.scenarios.data import RunData
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.relay import Relay
 from friend_training.scenarios.strong import all_labels, audit_strong, fully_trained, strong_name, with_strong_friends
 from friend_training.scenarios.tasks import TASKS, TaskName, make_second_task, make_task
+from friend_training.tasks.srl.bridge import Bridge
 
 Outcomes = dict[str, Outcome]
 
@@ -38,6 +42,7 @@ class Setting:
     data: RunData
     data_dir: Path | None
     encoder: str | Path
+    bridge: Bridge
     plans: dict[str, TaskPlan]
     friendship: Friendship
     settings: LoopSettings
@@ -62,12 +67,30 @@ def _seconds(s: Setting, make: Callable[[Config, TaskName, str | Path], TorchTas
     return {name: replace(plans[name], task=s.watched(make(s.config, name, s.encoder)), test={}) for name in TASKS}
 
 
+def _base(s: Setting) -> Outcomes:
+    return base(s.run, s.plans, settings=s.settings, listener=s.listener)
+
+
+def _base_same_steps(s: Setting) -> Outcomes:
+    return base_same_steps(s.run, s.plans, settings=s.settings, listener=s.listener)
+
+
 def _base_full(s: Setting) -> Outcomes:
     gold = all_labels(s.config, s.data_dir)
     plans: dict[str, TaskPlan] = {
         name: fully_trained(s.plans[name], getattr(gold, name), s.own_base(name)) for name in TASKS
     }
     return base(s.run, plans, settings=s.settings, listener=s.listener)
+
+
+def _fdt(s: Setting, *, friendship: Friendship | None = None) -> Outcomes:
+    friends = [friendship or s.friendship]
+    audit = s.data.audit
+    return fdt(s.run, s.plans, friends, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
+
+
+def _fdt_shuffled(s: Setting) -> Outcomes:
+    return _fdt(s, friendship=shuffled(s.friendship, seed=s.settings.seed))
 
 
 def _fdt_strong(s: Setting, *, fixed: bool) -> Outcomes:
@@ -110,10 +133,6 @@ def _scot(s: Setting) -> Outcomes:
     return scot(s.run, s.plans, others, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
-def _stbr(s: Setting) -> Outcomes:
-    return stbr(s.run, s.plans, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
-
-
 def _stea(s: Setting) -> Outcomes:
     return stea(s.run, s.plans, s.data.pool, settings=s.settings, listener=s.listener)
 
@@ -122,15 +141,40 @@ def _multitask(s: Setting) -> Outcomes:
     return multitask_base(s.run, _from_encoder(s), settings=s.settings, listener=s.listener)
 
 
-COMPARED: dict[Method, Callable[[Setting], Outcomes]] = {
+def _bridge_labels(s: Setting) -> Outcomes:
+    """CSRL alone, self-trained on what the bridge says of it."""
+    plan = s.plans["csrl"]
+    labelled = {"csrl": replace(plan, task=LabelledByBridge(plan.task, s.bridge))}
+    return sst(s.run, labelled, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
+
+
+def _as_most_are(s: Setting, *, name: str) -> Outcomes:
+    """The function of methods/<name>.py that has the file's name, given run, plans and pool."""
+    method = getattr(import_module(f"friend_training.methods.{name}"), name)
+    found: Outcomes = method(s.run, s.plans, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
+    return found
+
+
+OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
+    "base": _base,
     "multitask-base": _multitask,
+    "base-same-steps": _base_same_steps,
     "mt": _mt,
     "cps": _cps,
     "scot": _scot,
-    "stbr": _stbr,
     "stea": _stea,
-    "base-full": _base_full,
+    "fdt": _fdt,
     "fdt-s": partial(_fdt_strong, fixed=False),
     "fdt-sf": partial(_fdt_strong, fixed=True),
+    "sst-as-many": partial(_as_most_are, name="sst"),
+    "fdt-shuffled": _fdt_shuffled,
+    "random-as-many": partial(_as_most_are, name="sst"),
+    "bridge-labels": _bridge_labels,
+    "base-full": _base_full,
 }
-"""A new method is its file in methods/ and its line here (and its name in `config.Method`)."""
+"""Methods that are given something else than run, plans and pool, or that are another one with other selectors."""
+
+
+def run_method(name: str, setting: Setting) -> Outcomes:
+    call = OTHERWISE.get(name) or partial(_as_most_are, name=name.replace("-", "_"))
+    return call(setting)

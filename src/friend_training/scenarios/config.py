@@ -4,43 +4,20 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
+from friend_training.methods.known import METHODS
 
-Method = Literal[
-    "base",
-    "base-same-steps",
-    "sst",
-    "fdt",
-    "sst-as-many",
-    "fdt-shuffled",
-    "random-as-many",
-    "bridge-labels",
-    "bridge-alone",
-    "multitask-base",
-    "mt",
-    "cps",
-    "scot",
-    "stbr",
-    "stea",
-    "base-full",
-    "fdt-s",
-    "fdt-sf",
-]
-"""Methods in the order in which they can run: those that choose 'as many' need FDT's counts, FDT-S and FDT-SF the
-fully trained Base."""
 
-NEEDS: dict[Method, tuple[Method, ...]] = {
-    "base": (),
-    "bridge-alone": (),
-    "sst-as-many": ("base", "fdt"),
-    "random-as-many": ("base", "fdt"),
-    "bridge-labels": ("base", "fdt"),
-    "fdt-s": ("base", "base-full"),
-    "fdt-sf": ("base", "base-full"),
-}
-"""What has to be run before a method; all others need Base, which they start from."""
+def _known(method: str) -> str:
+    if method not in METHODS:
+        raise ValueError(f"there is no such method; known are {', '.join(METHODS)}")
+    return method
+
+
+Method = Annotated[str, AfterValidator(_known)]
+"""The name of a method; methods/known.py lists them all."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -205,8 +182,7 @@ class Config(Section):
     @classmethod
     def _methods_can_run_in_this_order(cls, methods: tuple[Method, ...]) -> tuple[Method, ...]:
         for number, method in enumerate(methods):
-            needed = NEEDS.get(method, ("base",))
-            missing = [name for name in needed if name not in methods[:number]]
+            missing = [name for name in METHODS[method].needs if name not in methods[:number]]
             if missing:
                 raise ValueError(f"{method} needs {' and '.join(missing)} before it in the list")
         return methods

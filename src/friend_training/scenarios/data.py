@@ -17,6 +17,7 @@ from friend_training.nn.role_items import unit_id
 from friend_training.scenarios.bridge_data import bridge_sentences
 from friend_training.scenarios.config import Config, EmbeddedData, FileData, PublicData
 from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
+from friend_training.scenarios.making import Making, Progress
 from friend_training.scenarios.places import data_folder, model_source
 from friend_training.tasks.srl.ltp import LtpParser
 from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
@@ -26,6 +27,9 @@ TRAIN_SEED, DEV_SEED, TEST_SEED, POOL_SEED, BRIDGE_SEED = 11, 12, 13, 14, 15
 
 EMBEDDED_TRAIN = 2000
 """How many embedded dialogues each task's gold is drawn from."""
+
+LABELLED_FILES, POOL_FILES, BRIDGE_FILES = 1500, 500, 1300
+"""Reading the public files takes as long as finding the predicates of so many dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +62,26 @@ class RunData:
         return {name: fingerprint(examples) for name, examples in parts.items()}
 
 
-def load_data(config: Config, data_dir: Path | None) -> RunData:
+def load_data(config: Config, data_dir: Path | None, progress: Progress = lambda done, total: None) -> RunData:
+    """Make or read the data; `progress` is told how much of it is there."""
     data = config.data
     if isinstance(data, EmbeddedData):
-        return _embedded(data, config)
+        return _embedded(data, config, progress)
     if isinstance(data, PublicData):
-        return _public(data, config, data_folder(data_dir))
-    return _files(data, config, data_dir)
+        return _public(data, config, data_folder(data_dir), progress)
+    return _files(data, config, data_dir, progress)
 
 
-def _embedded(data: EmbeddedData, config: Config) -> RunData:
+def _embedded(data: EmbeddedData, config: Config, progress: Progress) -> RunData:
     domain, target = Domain(data.domain), Domain(data.target)
-    made = embedded.generate(2 * EMBEDDED_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
+    work = Making(2 * EMBEDDED_TRAIN + data.dev + data.test + data.pool + data.bridge_sentences, progress)
+    made = work.dialogues(2 * EMBEDDED_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
     # The paper's two datasets are made independently: no dialogue carries labels of both tasks.
     for_csrl, for_rewriting = made[:EMBEDDED_TRAIN], made[EMBEDDED_TRAIN:]
-    dev = embedded.generate(data.dev, seed=DEV_SEED, domain=target, prefix="dev-")
-    test = embedded.generate(data.test, seed=TEST_SEED, domain=target, prefix="test-")
-    pool = embedded.generate(data.pool, seed=POOL_SEED, domain=target, prefix="pool-")
-    sentences = embedded.generate_sentences(data.bridge_sentences, seed=BRIDGE_SEED)
+    dev = work.dialogues(data.dev, seed=DEV_SEED, domain=target, prefix="dev-")
+    test = work.dialogues(data.test, seed=TEST_SEED, domain=target, prefix="test-")
+    pool = work.dialogues(data.pool, seed=POOL_SEED, domain=target, prefix="pool-")
+    sentences = work.sentences(data.bridge_sentences, seed=BRIDGE_SEED)
     split = max(1, len(sentences) // 10)
     return RunData(
         csrl_gold=draw_predicates(_with_predicates(for_csrl), data.csrl_labels, seed=config.seed),
@@ -110,11 +116,13 @@ def _audit(pool: list[EmbeddedDialogue]) -> Audit:
     return audit
 
 
-def _public(data: PublicData, config: Config, folder: Path) -> RunData:
+def _public(data: PublicData, config: Config, folder: Path, progress: Progress) -> RunData:
+    work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
     duconv_train, duconv_dev, duconv_test = scenarios.duconv(folder)
     rewrite_train, rewrite_dev, rewrite_test = scenarios.rewrite(folder)
     personal_dev, personal_test = scenarios.personal_dialog(folder)
     restoration_dev, restoration_test = scenarios.restoration(folder)
+    work.add(LABELLED_FILES)
     in_domain = data.scenario == "few-shot"
     csrl_dev, csrl_test = (duconv_dev, duconv_test) if in_domain else (personal_dev, personal_test)
     dr_dev, dr_test = (rewrite_dev, rewrite_test) if in_domain else (restoration_dev, restoration_test)
@@ -122,7 +130,9 @@ def _public(data: PublicData, config: Config, folder: Path) -> RunData:
         example.dialogue for part in (duconv_dev, duconv_test, personal_dev, personal_test) for example in part
     ] + [e.dialogue for part in (rewrite_dev, rewrite_test, restoration_dev, restoration_test) for e in part]
     pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
-    train, dev = bridge_sentences(folder)
+    work.add(POOL_FILES)
+    train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
+    work.add(BRIDGE_FILES)
     return RunData(
         csrl_gold=draw_predicates(duconv_train, data.csrl_labels, seed=config.seed),
         csrl_dev=first_units(csrl_dev, data.dev),
@@ -130,28 +140,34 @@ def _public(data: PublicData, config: Config, folder: Path) -> RunData:
         rewriting_gold=draw_examples(rewrite_train, data.rewriting_labels, seed=config.seed),
         rewriting_dev=dr_dev[: data.dev],
         rewriting_test=dr_test,
-        pool=_with_found_predicates(pool, data),
+        pool=_with_found_predicates(pool, data, work.part(data.pool)),
         bridge_train=train,
         bridge_dev=dev,
         audit=None,
     )
 
 
-def _with_found_predicates(pool: Sequence[Dialogue], data: PublicData) -> list[Dialogue]:
+def _with_found_predicates(pool: Sequence[Dialogue], data: PublicData, progress: Progress) -> list[Dialogue]:
     parser = LtpParser.load(Path(model_source(data.ltp)))
+    parser.progress = progress
     finder = VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
     found = finder.find([dialogue.utterance.text for dialogue in pool])
     return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)]
 
 
-def _files(data: FileData, config: Config, data_dir: Path | None) -> RunData:
+def _files(data: FileData, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
     base = data_dir or Path()
+    work = Making(len(FileData.model_fields) - 1, progress)
 
     def csrl(name: str) -> list[CsrlExample]:
-        return [example for example in read_examples(base / name, "csrl").examples if example.roles]
+        found = read_examples(base / name, "csrl").examples
+        work.add(1)
+        return [example for example in found if example.roles]
 
     def rewriting(name: str) -> list[RewritingExample]:
-        return read_examples(base / name, "rewriting").examples
+        found = read_examples(base / name, "rewriting").examples
+        work.add(1)
+        return found
 
     if config.bridge.kind == "trained":
         raise ConfigError("bridge.kind: with data.kind 'files' there is nothing to train a bridge on; use ltp or hanlp")

@@ -1,23 +1,38 @@
-"""A whole table: one config, several seeds, every result appended to a file as it comes."""
+"""A whole table or figure: a config, or several variants of it, for several seeds."""
 
 import hashlib
 import json
-import shutil
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
-from friend_training.scenarios.config import Config, Section, load_config
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.study import run_study
+from friend_training.methods.known import with_needed
+from friend_training.scenarios.config import Config, Method, Section, load_config
+from friend_training.scenarios.results import done, settings_id
 
-RESULTS, COUNTS = "results.jsonl", "counts"
+FigureKind = Literal["thresholds", "strength", "co-updating"]
+"""The paper's figures 3a; 3b and 3c; 4."""
+
+_LABELLED = ("csrl_labels", "rewriting_labels", "domain", "dev", "test", "scenario")
+"""Settings of the data that encoder and bridge never see."""
+
+
+class Variant(Section):
+    """One point of a figure: some settings changed, and which methods it takes (all of the config's if none are named).
+
+    `at` says where the point stands on the axis of each task's part of the figure. A variant that stands nowhere is
+    drawn as a level line.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
+    set: tuple[str, ...] = ()
+    methods: tuple[Method, ...] | None = None
+    at: dict[Literal["csrl", "rewriting"], float] = Field(default_factory=dict)
 
 
 class Experiment(Section):
@@ -25,16 +40,43 @@ class Experiment(Section):
 
     title: str
     config: str
-    seeds: tuple[int, ...]
+    seeds: Annotated[tuple[int, ...], Field(min_length=1)]
     set: tuple[str, ...] = ()
+    vary: tuple[Variant, ...] = ()
+    figure: FigureKind | None = None
+
+    @field_validator("vary")
+    @classmethod
+    def _names_differ(cls, vary: tuple[Variant, ...]) -> tuple[Variant, ...]:
+        names = [variant.name for variant in vary]
+        if len({*names}) < len(names):
+            raise ValueError(f"two variants have the same name: {', '.join(names)}")
+        return vary
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One run of an experiment."""
+    """One run of an experiment. `resources` is the folder of encoder and bridge that its runs share."""
 
     config: Config
     folder: Path
+    resources: Path
+    variant: Variant | None = None
+
+    @property
+    def config_id(self) -> str:
+        return settings_id(self.config.model_dump(mode="json"))
+
+    @property
+    def name(self) -> str:
+        seed = f"seed {self.config.seed}"
+        return seed if self.variant is None else f"{self.variant.name}, {seed}"
+
+    def only(self, methods: Sequence[str]) -> "Piece":
+        """The same run with some of its methods and what those need."""
+        kept = with_needed(list(methods), self.config.methods)
+        config = self.config.model_copy(update={"methods": tuple(kept)})
+        return Piece(config, self.folder, self.resources, self.variant)
 
 
 def load_experiment(folder: Path) -> Experiment:
@@ -43,82 +85,78 @@ def load_experiment(folder: Path) -> Experiment:
         raise ConfigError(f"{folder} is no experiment: it has no experiment.yaml")
     try:
         return Experiment.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from None
     except ValidationError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        lines = [f"  {'.'.join(str(p) for p in e['loc'])}: {e['msg']} (given: {e['input']!r})" for e in error.errors()]
+        raise ConfigError(f"{path}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines)) from None
 
 
 def pieces(
-    folder: Path, runs: Path, *, seeds: tuple[int, ...] | None = None, only: tuple[str, ...] | None = None
+    folder: Path,
+    runs: Path,
+    *,
+    seeds: Sequence[int] | None = None,
+    variants: Sequence[str] | None = None,
+    only: Sequence[str] | None = None,
 ) -> list[Piece]:
-    """The runs of an experiment, one per seed; `only` leaves out all other methods for now."""
+    """The runs of an experiment, all seeds of a variant after each other.
+
+    `seeds`, `variants` and `only` (methods, with what they need) leave out all others for now.
+    """
     experiment = load_experiment(folder)
-    made: list[Piece] = []
-    for seed in seeds or experiment.seeds:
-        config = load_config(folder / experiment.config, [*experiment.set, f"seed={seed}"])
-        if only is not None:
-            unknown = set(only) - set(config.methods)
-            if unknown:
-                raise ConfigError(f"--only: {', '.join(sorted(unknown))}: this experiment has {list(config.methods)}")
-            kept = [method for method in config.methods if method in only]
-            config = Config.model_validate(config.model_dump() | {"methods": kept})
-        made.append(Piece(config, runs / folder.name / f"seed-{seed}"))
-    return made
+    _check_named("--variants", variants, [variant.name for variant in experiment.vary])
+    made = [
+        _piece(folder, runs, experiment, variant, seed)
+        for variant in experiment.vary or (None,)
+        if variants is None or (variant is not None and variant.name in variants)
+        for seed in seeds or experiment.seeds
+    ]
+    _check_different(made)
+    if only is None:
+        return made
+    _check_named("--only", only, list(dict.fromkeys(method for piece in made for method in piece.config.methods)))
+    chosen = [piece.only([method for method in piece.config.methods if method in only]) for piece in made]
+    return [piece for piece in chosen if piece.config.methods]
 
 
-def done(folder: Path) -> set[tuple[str, str, int]]:
-    """(config, method, seed) of every result that is there."""
-    return {(record["config_id"], record["method"], record["seed"]) for record in read_results(folder)}
+def left(folder: Path, piece: Piece) -> list[str]:
+    """The methods of a run that have no result yet."""
+    finished = done(folder)
+    return [m for m in piece.config.methods if (piece.config_id, m, piece.config.seed) not in finished]
 
 
-def read_results(folder: Path) -> list[dict[str, Any]]:
-    path = folder / RESULTS
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def _piece(folder: Path, runs: Path, experiment: Experiment, variant: Variant | None, seed: int) -> Piece:
+    place = runs / folder.name
+    changes = [*experiment.set, f"seed={seed}"]
+    if variant is None:
+        config = load_config(folder / experiment.config, changes)
+        return Piece(config, place / f"seed-{seed}", place / "resources")
+    changes += variant.set
+    if variant.methods is not None:
+        changes.append(f"methods={json.dumps(variant.methods)}")
+    config = load_config(folder / experiment.config, changes)
+    return Piece(config, place / variant.name / f"seed-{seed}", place / f"resources-{_resources_id(config)}", variant)
 
 
-def config_id(config: Config) -> str:
-    """The same for all seeds of one experiment: results of different settings are never mixed in one table."""
-    values = config.model_dump(mode="json")
-    del values["seed"], values["methods"], values["threads"]
+def _resources_id(config: Config) -> str:
+    """The same for all variants whose encoder and bridge are made from the same texts in the same way."""
+    values: dict[str, Any] = config.model_dump(mode="json", include={"encoder", "bridge", "bridge_training", "data"})
+    values |= {"max_length": config.max_length}
+    values["data"] = {name: value for name, value in values["data"].items() if name not in _LABELLED}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def prepare(piece: Piece, *, data_dir: Path | None) -> None:
-    """Make encoder and bridge, which all runs of an experiment share, before several processes want them."""
-    config = piece.config.model_copy(update={"methods": ()})
-    with TemporaryDirectory(dir=piece.folder.parent) as scratch:
-        run_study(config, Path(scratch) / "prepare", data_dir=data_dir, resources=resources_of(piece))
+def _check_different(made: Sequence[Piece]) -> None:
+    """Results go by their settings: two variants that are the same would share them."""
+    names: dict[tuple[str, int], str] = {}
+    for piece in made:
+        before = names.setdefault((piece.config_id, piece.config.seed), piece.name)
+        if before != piece.name:
+            raise ConfigError(f"the variants {before!r} and {piece.name!r} have the same settings")
 
 
-def resources_of(piece: Piece) -> Path:
-    return piece.folder.parent / "resources"
-
-
-def run_piece(
-    folder: Path, piece: Piece, *, version: str, data_dir: Path | None, listener: Any, say: Callable[[str], None]
-) -> None:
-    """Run one seed; each method's record and counts are kept as soon as it is finished."""
-
-    def keep(record: dict[str, Any]) -> None:
-        identity = (config_id(piece.config), record["method"], record["seed"])
-        if identity in done(folder):
-            return
-        counts = method_folder(piece.folder, record["method"]) / "counts.npz"
-        if counts.is_file():
-            target = folder / COUNTS / f"{identity[0]}-{identity[1]}-{identity[2]}.npz"
-            target.parent.mkdir(exist_ok=True)
-            shutil.copyfile(counts, target)
-        line = json.dumps(record | {"config_id": identity[0], "code": version}, ensure_ascii=False, sort_keys=True)
-        with (folder / RESULTS).open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
-        say(f"{piece.config.name}, seed {record['seed']}: {record['method']}")
-
-    run_study(
-        piece.config,
-        piece.folder,
-        data_dir=data_dir,
-        resources=resources_of(piece),
-        listener=listener,
-        keep=keep,
-    )
+def _check_named(option: str, named: Sequence[str] | None, known: Sequence[str]) -> None:
+    unknown = [name for name in named or () if name not in known]
+    if unknown:
+        raise ConfigError(f"{option}: {', '.join(unknown)}: this experiment has {', '.join(known) or 'none'}")

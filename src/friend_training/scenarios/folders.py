@@ -1,14 +1,24 @@
 """Where things lie in the folder of a study: a run that holds one more run for each of its methods."""
 
+import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from friend_training.core.files import write_text
 from friend_training.core.run import Run
-from friend_training.scenarios.config import Config, parse_config
+from friend_training.errors import RunError
+from friend_training.methods.known import METHODS
+from friend_training.scenarios.config import Config, config_text, parse_config
 
 RESULTS = "results.jsonl"
-"""One record per method; written last, so a run that has it is finished."""
+"""One record per method; written last, so a run that has those of all its methods is finished."""
+
+_MAY_CHANGE = ("methods", "threads")
+"""Settings that change nothing of what a method does: more methods may be asked of a run later."""
 
 _METHODS, _RESOURCES = "methods", "resources.txt"
 
@@ -29,8 +39,57 @@ def run_config(folder: Path) -> Config:
     return parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
 
 
+def methods_there(folder: Path) -> list[str]:
+    """The methods that have been begun in a run, whatever its config asks for now, in the order of tables."""
+    return [name for name in METHODS if (method_folder(folder, name) / "run.json").is_file()]
+
+
+def remember_methods(run: Run, config: Config) -> None:
+    """A run is asked for more methods: keep them in its config, so that it can be resumed as a whole.
+
+    All else must be as it was, because what is finished is never done again.
+    """
+    before = yaml.safe_load(run.config_text)
+    now = config.model_dump(mode="json")
+    changed = [name for name in different_settings(before, now) if name not in _MAY_CHANGE]
+    if changed:
+        raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")
+    new = [method for method in config.methods if method not in before["methods"]]
+    if new:
+        whole = config.model_copy(update={"methods": (*before["methods"], *new), "threads": before["threads"]})
+        write_text(run.folder / "config.yaml", config_text(whole))
+
+
+def different_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """The settings that two configs do not share, such as tasks.csrl.base_steps."""
+    return list(_different(first, second, ""))
+
+
+def _different(first: Any, second: Any, name: str) -> Iterator[str]:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in {**first, **second}:
+            yield from _different(first.get(key), second.get(key), f"{name}.{key}" if name else key)
+    elif first != second:
+        yield name
+
+
+def read_records(folder: Path) -> list[dict[str, Any]]:
+    """The records of a run's finished methods."""
+    path = folder / RESULTS
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+
+
+def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Records of methods that were asked for earlier stay."""
+    kept = {record["method"]: record for record in [*read_records(folder), *records]}
+    ordered = [kept[method] for method in run_config(folder).methods if method in kept]
+    lines = [json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n" for record in ordered]
+    write_text(folder / RESULTS, "".join(lines))
+
+
 def is_finished(folder: Path) -> bool:
-    return (folder / RESULTS).is_file()
+    there = {record["method"] for record in read_records(folder)}
+    return (folder / RESULTS).is_file() and there >= set(run_config(folder).methods)
 
 
 def shared_resources(run: Path, given: Path | None) -> Path | None:

@@ -1,4 +1,4 @@
-"""Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels there are (few-shot only)."""
+"""Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels of its domain there are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ BUDGET = 5
 
 @dataclass(frozen=True, slots=True)
 class AllLabels:
-    """The whole training sets that few-shot gold is drawn from."""
+    """The whole training sets that gold is drawn from."""
 
     csrl: Sequence[Any]
     rewriting: Sequence[Any]
@@ -29,15 +29,15 @@ class AllLabels:
 
 def all_labels(config: Config, data_dir: Path | None) -> AllLabels:
     given = config.data
-    if isinstance(given, EmbeddedData) and given.domain == given.target:
+    if isinstance(given, EmbeddedData):
         count = data.EMBEDDED_TRAIN
         made = embedded.generate(2 * count, seed=data.TRAIN_SEED, domain=embedded.Domain(given.domain), prefix="train-")
         csrl = [example for example in embedded.csrl_examples(made[:count]) if example.roles]
         return AllLabels(csrl, embedded.rewriting_examples(made[count:]))
-    if isinstance(given, PublicData) and given.scenario == "few-shot":
+    if isinstance(given, PublicData):
         folder = data_folder(data_dir)
         return AllLabels(scenarios.duconv(folder)[0], scenarios.rewrite(folder)[0])
-    raise ConfigError("fully trained tasks (base-full, fdt-s, fdt-sf) exist in few-shot data only, not across domains")
+    raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")
 
 
 def fully_trained(plan: TaskPlan, gold: Sequence[Any], base: Training) -> TaskPlan:

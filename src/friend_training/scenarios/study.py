@@ -1,9 +1,8 @@
 """One run of a config: encoder and bridge once, Base once, then every method from that same Base."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import torch
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
-from friend_training.core.files import write_text
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
 from friend_training.core.loop import Outcome
@@ -20,25 +18,23 @@ from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
-from friend_training.friends.bridge_parser import LabelledByBridge, score_bridge
+from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.methods.base import base, base_same_steps
-from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
-from friend_training.methods.fdt import fdt
-from friend_training.methods.sst import sst
+from friend_training.methods.controls import as_many, chosen_counts, random_as_many
+from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.compared import COMPARED, Setting
+from friend_training.report.page import write_report
+from friend_training.scenarios.compared import Setting, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import csrl_counts, rewriting_counts, save_counts
 from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.folders import RESULTS, method_folder, shared_resources
+from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
+from friend_training.scenarios.kept import keep_data
 from friend_training.scenarios.relay import Relay
 from friend_training.scenarios.resources import check_resources, encoder_source, make_bridge, resource_phases
+from friend_training.scenarios.same_base import SHARED, take_over_base
 from friend_training.scenarios.tasks import TASKS, make_task
 from friend_training.tasks.srl.bridge import Bridge
-
-LABEL_STEPS: dict[Method, int] = {"fdt": 3, "fdt-shuffled": 3, "bridge-labels": 1, "scot": 4, "fdt-s": 6, "fdt-sf": 6}
-"""Labelling a shard is one step per task and friendship; two for the other methods."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +61,34 @@ def run_study(
     *,
     data_dir: Path | None = None,
     resources: Path | None = None,
+    base_from: Sequence[Path] = (),
     listener: Listener | None = None,
     keep: Callable[[dict[str, Any]], None] = lambda record: None,
 ) -> list[dict[str, Any]]:
-    """Run every method of a config in `folder`, or what is left of it; one result record per method.
+    """Run every method of a config in `folder`, or what is left of it; one result record per method, and a report.
 
     `resources` is a folder for encoder and bridge that several runs share; by default they lie in the run's own.
+    `base_from` are runs of the same resources whose Base may be the same as this one's: it is then not trained again.
     `keep` is given every record as soon as its method is finished.
     """
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
     relay.started("data")
-    data = load_data(config, data_dir)
+    data = load_data(config, data_dir, relay.worked)
+    fingerprints = data.fingerprints()
     relay.finished("data")
-    run = _open_or_create(folder, config, data.fingerprints())
+    run = _open_or_create(folder, config, fingerprints)
+    remember_methods(run, config)
+    keep_data(folder, config, data)
     shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
     records: list[dict[str, Any]] = []
     for method in config.methods:
+        if method in SHARED:
+            take_over_base(run, config, method, base_from)
         records.append(_record(shop, method))
         keep(records[-1])
-    write_text(folder / RESULTS, "".join(json.dumps(r, ensure_ascii=False, sort_keys=True) + "\n" for r in records))
+    write_records(folder, records)
+    write_report(folder)
     return records
 
 
@@ -214,23 +218,17 @@ def _steps(run: Run, task: str) -> list[int | None]:
 
 
 def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
-    plans, data = _plans(shop, method), shop.data
-    settings, audit = shop.settings, data.audit
-    listener = shop.listener.method(method, label_steps=LABEL_STEPS.get(method, 2))
-    if method == "base":
-        return base(run, plans, settings=settings, listener=listener)
-    if method == "base-same-steps":
-        return base_same_steps(run, plans, settings=settings, listener=listener)
-    if method in ("fdt", "fdt-shuffled"):
-        friend = shop.friendship if method == "fdt" else shuffled(shop.friendship, seed=settings.seed)
-        return fdt(run, plans, [friend], data.pool, settings=settings, audit=audit, listener=listener)
-    if method in COMPARED:
-        encoder, friendship = shop.tasks["csrl"].encoder, shop.friendship
-        setting = Setting(
-            run, shop.run.folder, shop.config, data, shop.data_dir, encoder, plans, friendship, settings, listener
-        )
-        return COMPARED[method](setting)
-    if method == "bridge-labels":
-        labelled = replace(plans["csrl"], task=LabelledByBridge(shop.tasks["csrl"], shop.bridge))
-        return sst(run, {"csrl": labelled}, data.pool, settings=settings, audit=audit, listener=listener)
-    return sst(run, plans, data.pool, settings=settings, audit=audit, listener=listener)
+    setting = Setting(
+        run=run,
+        study=shop.run.folder,
+        config=shop.config,
+        data=shop.data,
+        data_dir=shop.data_dir,
+        encoder=shop.tasks["csrl"].encoder,
+        bridge=shop.bridge,
+        plans=_plans(shop, method),
+        friendship=shop.friendship,
+        settings=shop.settings,
+        listener=shop.listener.method(method, label_steps=METHODS[method].labels),
+    )
+    return run_method(method, setting)

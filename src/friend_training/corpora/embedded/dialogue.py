@@ -43,9 +43,9 @@ class EmbeddedDialogue:
     sentence_roles: tuple[SentenceRoles, ...]
 
 
-def generate(count: int, *, seed: int, domain: Domain, prefix: str = "") -> list[EmbeddedDialogue]:
-    """`count` dialogues; the i-th depends on seed, domain and i alone, so more of them only adds to the list."""
-    return [_dialogue(f"{domain}-{seed}-{i}", domain, prefix) for i in range(count)]
+def generate(count: int, *, seed: int, domain: Domain, prefix: str = "", first: int = 0) -> list[EmbeddedDialogue]:
+    """`count` dialogues from number `first` on; each depends on seed, domain and its number alone."""
+    return [_dialogue(f"{domain}-{seed}-{i}", domain, prefix) for i in range(first, first + count)]
 
 
 def csrl_examples(dialogues: Sequence[EmbeddedDialogue]) -> list[CsrlExample]:

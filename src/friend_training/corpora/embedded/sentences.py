@@ -29,9 +29,9 @@ _ME, _YOU = (Entity(Kind.SPEAKER, name) for name in SPEAKERS)
 _in_full = partial(say_in_full, speaker=_ME)
 
 
-def generate_sentences(count: int, *, seed: int) -> list[SrlExample]:
-    """`count` sentences; the i-th depends on seed and i alone."""
-    return [_sentence(f"sentence-{seed}-{i}") for i in range(count)]
+def generate_sentences(count: int, *, seed: int, first: int = 0) -> list[SrlExample]:
+    """`count` sentences from number `first` on; each depends on seed and its number alone."""
+    return [_sentence(f"sentence-{seed}-{i}") for i in range(first, first + count)]
 
 
 def _sentence(name: str) -> SrlExample:

@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from friend_training.errors import FriendTrainingError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
+from friend_training.nn.training import Progress, no_progress
 from friend_training.tasks.srl.bio import labelled_spans
 from friend_training.tasks.srl.ltp_heads import LtpHeads
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, answers, words_at
@@ -48,6 +49,7 @@ class LtpParser:
     ) -> None:
         self.encoder, self.tokenizer, self.heads = encoder, tokenizer, heads
         self.pos, self.roles = tuple(pos), tuple(roles)
+        self.progress: Progress = no_progress
 
     @classmethod
     def load(cls, folder: Path) -> "LtpParser":
@@ -88,10 +90,13 @@ class LtpParser:
         longest = self.encoder.config.max_position_embeddings
         encoded = self.tokenizer(list(texts), truncation=True, max_length=longest, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], encoded["offset_mapping"]
+        done = 0
         for batch in _batches([len(pieces) for pieces in ids]):
             items = [_Item(texts[i], ids[i], offsets[i], predicates[i]) for i in batch]
             for i, sentence in zip(batch, self._parse_batch(items), strict=True):
                 parsed[i] = sentence
+            done += len(batch)
+            self.progress(done, len(texts))
         return parsed
 
     def _parse_batch(self, items: Sequence[_Item]) -> list[ParsedSentence]:

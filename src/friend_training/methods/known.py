@@ -1,0 +1,51 @@
+"""Every method that a config can name, one line each, in the order of the paper's table, controls below.
+
+A new method is its file in this folder and its line here (docs/adding-a-method.md). Configs, tables and progress only
+need the names, so this file imports no method and no torch.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a study and its tables know of a method.
+
+    `needs` are the methods that must be run before it. `labels` says how many models and friendships answer for each
+    input of the pool in an iteration; 0 where the pool is not labelled.
+    """
+
+    title: str
+    needs: tuple[str, ...] = ("base",)
+    labels: int = 2
+
+
+METHODS: dict[str, Known] = {
+    "base": Known("Base", needs=(), labels=0),
+    "multitask-base": Known("Multitask-Base", labels=0),
+    "base-same-steps": Known("Base, same steps", labels=0),
+    "sst": Known("SST"),
+    "mt": Known("MT", labels=0),
+    "cps": Known("CPS", labels=0),
+    "scot": Known("SCoT", labels=4),
+    "stbr": Known("STBR"),
+    "stea": Known("STea", labels=0),
+    "fdt": Known("FDT", labels=3),
+    "fdt-s": Known("FDT-S", needs=("base", "base-full"), labels=6),
+    "fdt-sf": Known("FDT-SF", needs=("base", "base-full"), labels=6),
+    "sst-as-many": Known("SST, as many as FDT", needs=("base", "fdt")),
+    "fdt-shuffled": Known("FDT, shuffled friend", labels=3),
+    "random-as-many": Known("random, as many as FDT", needs=("base", "fdt")),
+    "bridge-labels": Known("bridge's labels", needs=("base", "fdt"), labels=1),
+    "bridge-alone": Known("bridge alone", needs=(), labels=0),
+    "base-full": Known("Fully-trained Base", labels=0),
+}
+
+
+def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:
+    """Some methods and all that must be run before them, in the order of `among`, which holds them all."""
+    kept = set(methods)
+    for method in reversed(among):  # what a method needs stands before it
+        if method in kept:
+            kept.update(METHODS[method].needs)
+    return [method for method in among if method in kept]

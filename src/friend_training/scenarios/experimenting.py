@@ -1,0 +1,86 @@
+"""Running an experiment, piece by piece; every result is kept as soon as it is there."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from friend_training.core.listener import Listener
+from friend_training.core.run import Run
+from friend_training.scenarios.experiment import Piece
+from friend_training.scenarios.folders import method_folder, methods_there, shared_resources
+from friend_training.scenarios.resources import resource_phases
+from friend_training.scenarios.results import add_result, done
+from friend_training.scenarios.study import run_study
+
+
+def prepare(piece: Piece, *, data_dir: Path | None, listener: Listener) -> None:
+    """Make the encoder and bridge that runs share, if they are not made yet, before several processes want them."""
+    if is_prepared(piece):
+        return
+    config = piece.config.model_copy(update={"methods": ()})
+    piece.folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=piece.folder.parent) as scratch:
+        folder = Path(scratch) / "prepare"
+        run_study(config, folder, data_dir=data_dir, resources=piece.resources, listener=listener)
+
+
+def is_prepared(piece: Piece) -> bool:
+    phases = resource_phases(piece.config)
+    if not phases:
+        return True
+    if not (piece.resources / "run.json").is_file():
+        return False
+    made_in = Run.open(piece.resources)
+    return all(made_in.result(phase) is not None for phase in phases)
+
+
+def to_run(piece: Piece, left: Sequence[str]) -> list[str]:
+    """The methods that are left, and what they need that the run folder does not have, if results came without it."""
+    there = methods_there(piece.folder)
+    return [method for method in piece.only(left).config.methods if method in left or method not in there]
+
+
+def run_piece(
+    folder: Path, piece: Piece, *, version: str, data_dir: Path | None, listener: Listener, say: Callable[[str], None]
+) -> None:
+    """Run what is left of one piece; each method's record and counts are kept as soon as it is finished."""
+
+    def keep(record: dict[str, Any]) -> None:
+        method, seed = record["method"], record["seed"]
+        if (piece.config_id, method, seed) in done(folder):
+            return
+        whole = record | {"config_id": piece.config_id, "code": version, "seconds": seconds_of(piece.folder, method)}
+        if piece.variant is not None:
+            whole["variant"] = piece.variant.model_dump(mode="json", exclude={"methods"})
+        add_result(folder, whole, method_folder(piece.folder, method) / "counts.npz")
+        say(f"{piece.config.name}, {piece.name}: {method}")
+
+    run_study(
+        piece.config,
+        piece.folder,
+        data_dir=data_dir,
+        resources=piece.resources,
+        base_from=_beside(piece),
+        listener=listener,
+        keep=keep,
+    )
+
+
+def seconds_of(run: Path, method: str) -> float | None:
+    """What the phases of a method took, in however many processes; None if it has none."""
+    paths = sorted(method_folder(run, method).glob("phases/*.json"))
+    if not paths:
+        return None
+    seconds: list[float] = [json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in paths]
+    return round(sum(seconds), 1)
+
+
+def _beside(piece: Piece) -> list[Path]:
+    """The runs of the other variants with the same seed and the same encoder: their Base may be the same."""
+    if piece.variant is None:
+        return []
+    folders = [path for path in piece.folder.parent.parent.glob(f"*/{piece.folder.name}") if path != piece.folder]
+    encoder = piece.resources.resolve()
+    return sorted(path for path in folders if (shared_resources(path, None) or path).resolve() == encoder)

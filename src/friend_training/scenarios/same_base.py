@@ -1,0 +1,58 @@
+"""Base is trained once: runs that differ only in what comes after it (a figure's thresholds, say) take it over.
+
+So is the Base of all labels, which does not see how few of them the others get. Trained with equal settings, seed, data
+and encoder it is the same to the bit, so nothing but time depends on this.
+"""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from friend_training.core.files import atomic_folder
+from friend_training.core.run import Run
+from friend_training.scenarios.config import Config, config_text
+from friend_training.scenarios.folders import method_folder
+from friend_training.scenarios.tasks import TASKS
+
+SHARED = ("base", "base-full")
+
+_LAST_PHASE = "counts"
+_SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
+_OF_A_TASK = ("base_steps", "base_patience", "training")
+_AMOUNTS = ("csrl_labels", "rewriting_labels")
+
+
+def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
+    """Of a whole config all that Base, or the Base of all labels, depends on."""
+    unseen = _AMOUNTS if method == "base-full" else ()
+    return {
+        **{name: whole[name] for name in _SETTINGS},
+        "data": {name: value for name, value in whole["data"].items() if name not in unseen},
+        "tasks": {task: {name: whole["tasks"][task][name] for name in _OF_A_TASK} for task in TASKS},
+    }
+
+
+def take_over_base(run: Run, config: Config, method: str, others: Iterable[Path]) -> None:
+    """Copy it from the first run that has finished the same one; with none, it is trained as always."""
+    target = method_folder(run.folder, method)
+    if target.exists():
+        return
+    for other in others:
+        if _has_the_same(other, run, config, method):
+            with atomic_folder(target) as new:
+                shutil.copytree(method_folder(other, method), new, dirs_exist_ok=True)
+                (new / "config.yaml").write_text(config_text(config), encoding="utf-8")
+            return
+
+
+def _has_the_same(other: Path, run: Run, config: Config, method: str) -> bool:
+    base = method_folder(other, method)
+    if not (base / "run.json").is_file() or Run.open(base).result(_LAST_PHASE) is None:
+        return False
+    seen = [name for name in run.fingerprints if name.startswith(TASKS) and (method == "base" or "gold" not in name)]
+    theirs, before = Run.open(other).fingerprints, yaml.safe_load(Run.open(other).config_text)
+    same_data = all(theirs.get(name) == run.fingerprints[name] for name in seen)
+    return same_data and base_settings(before, method) == base_settings(config.model_dump(mode="json"), method)
