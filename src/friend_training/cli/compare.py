@@ -22,6 +22,7 @@ class Shown(StrEnum):
     SCORES = "scores"
     DEV = "dev"
     CHOSEN = "chosen"
+    DETAILS = "details"
 
 
 def compare(
@@ -29,7 +30,8 @@ def compare(
         list[Path], typer.Argument(metavar="FOLDER...", help="An experiment's folder, or finished run folders.")
     ],
     show: Annotated[
-        Shown, typer.Option(help="Scores on test, those on dev by iteration, or how precise the chosen were.")
+        Shown,
+        typer.Option(help="Scores on test, on dev by iteration, how precise the chosen were, or every score on test."),
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
     against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
@@ -50,7 +52,8 @@ def compare(
     if show is Shown.SCORES:
         _scores(groups, format, against)
         return
-    tables = [_heading(title) + (_dev if show is Shown.DEV else _chosen)(results) for title, results in groups.items()]
+    written = {Shown.DEV: _dev, Shown.CHOSEN: _chosen, Shown.DETAILS: _details}[show]
+    tables = [_heading(title) + written(results) for title, results in groups.items()]
     typer.echo("\n\n".join(tables))
 
 
@@ -82,6 +85,17 @@ def _dev(results: "list[Result]") -> str:
     for method, iteration, values in dev_rows(results):
         cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
         lines.append(f"| {method} | {iteration} | {cells} |")
+    return "\n".join(lines)
+
+
+def _details(results: "list[Result]") -> str:
+    from friend_training.scenarios.comparing import detail_rows
+
+    methods, rows = detail_rows(results)
+    lines = [f"| Score on test | {' | '.join(methods)} |", f"|---|{'--:|' * len(methods)}"]
+    for name, values in rows:
+        cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+        lines.append(f"| {name} | {cells} |")
     return "\n".join(lines)
 
 

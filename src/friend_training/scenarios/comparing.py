@@ -80,6 +80,19 @@ def dev_rows(results: Sequence[Result]) -> list[tuple[str, int, list[float | Non
     return rows
 
 
+def detail_rows(results: Sequence[Result]) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
+    """Every metric of test, by its name: the mean over seeds for each method."""
+    by_method = list(_by_method(results, having="metrics"))
+    names = sorted({name for _, records in by_method for record in records for name in record["metrics"]})
+
+    def mean(records: list[dict[str, Any]], name: str) -> float | None:
+        values = [record["metrics"][name] for record in records if name in record["metrics"]]
+        return fmean(values) if values else None
+
+    rows = [(name, [mean(records, name) for _, records in by_method]) for name in names]
+    return [_in_words(method) for method, _ in by_method], rows
+
+
 def chosen_rows(results: Sequence[Result]) -> list[tuple[str, str, int, float, float, float | None]]:
     """(method, task, iteration, chosen, chosen with content, precision of the chosen), means over seeds."""
     rows = []

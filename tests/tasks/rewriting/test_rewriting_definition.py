@@ -1,0 +1,18 @@
+"""What the rewriting task reports."""
+
+from pathlib import Path
+
+from friend_training.core.task import Prediction
+from friend_training.examples import Dialogue, Rewrite, RewritingExample, Turn
+from friend_training.tasks.rewriting.definition import RewritingDefinition
+
+
+def test_scores_on_buildable_cases_stand_beside_those_on_all(tiny_encoder: Path) -> None:
+    definition = RewritingDefinition(encoder=tiny_encoder)
+    dialogue = Dialogue("d", (Turn("A", "小明来了"), Turn("B", "他走了")))
+    examples = [RewritingExample(dialogue, "小明走了"), RewritingExample(dialogue, "XYZ走了")]  # XYZ stands nowhere
+    said = [[Prediction("d", Rewrite("小明走了"), 1.0)]] * 2
+    metrics = definition.score(examples, said)
+    assert metrics["em"] == 50
+    assert metrics["buildable_em"] == 100
+    assert metrics["buildable_wer"] == 0 < metrics["wer"]
