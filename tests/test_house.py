@@ -23,13 +23,27 @@ MAY_IMPORT = {
     "methods": {"core", "nn"},
     "friends": {"core", "nn", "tasks"},
     "evaluation": {"core", "nn", "tasks", "corpora", "friends"},
-    "scenarios": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation"},
-    "report": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "scenarios"},
-    "cli": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "scenarios", "report"},
+    "report": {"core", "methods", "evaluation"},
+    "scenarios": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "report"},
+    "export": {"core", "nn", "tasks", "scenarios"},
+    "web": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "scenarios", "report"},
+    "cli": {
+        "core",
+        "nn",
+        "tasks",
+        "corpora",
+        "methods",
+        "friends",
+        "evaluation",
+        "scenarios",
+        "report",
+        "export",
+        "web",
+    },
 }
 """For each room, the other rooms it may import. The ground belongs to nobody."""
 
-KNOW_TWO_TASKS = {"friends", "scenarios", "report", "cli"}
+KNOW_TWO_TASKS = {"friends", "scenarios", "export", "web", "cli"}
 """friends/ joins tasks; what stands above it composes runs of them and shows them."""
 
 

@@ -77,12 +77,14 @@ def test_predictions_are_labels_with_confidence(
             given = [[line.pop("confidence")] for line in lines]
         expected = [[pytest.approx(unit.confidence, rel=1e-5) for unit in units] for units in predictions]
         assert given == expected
-        # Without its confidences the line is labelled data of our own format.
-        out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        # The file is labelled data of our own format: it can be read, checked and scored as it is.
         labels = [
             label for e in read_examples(out, task).examples for label in (e.roles if task == "csrl" else [e.rewrite])
         ]
         assert labels == [u.label if task == "csrl" else u.label.text for units in predictions for u in units]
+        assert friend_train("data", "check", out).code == 0
+    scored = json.loads(friend_train("evaluate", finished, out, "--task", "rewriting", "--json").out)
+    assert scored["scores"]["all"]["em"] == 100, "a model agrees with itself"
 
 
 def test_standard_input_and_output(friend_train: FriendTrain, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,24 @@ def test_folders_that_are_no_runs_or_of_another_version(run, tmp_path):
             Run.open(run.folder)
 
 
+@pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b"\xff"])
+def test_a_damaged_file_is_named_with_what_was_expected(run, damaged):
+    run.phase("train-a-0", lambda: {"steps": 3})
+    for name, read, expected in (
+        ("fingerprints.json", lambda: run.fingerprints, "fingerprint"),
+        ("phases/train-a-0.json", lambda: run.result("train-a-0"), "result of a phase"),
+    ):
+        (run.folder / name).write_bytes(damaged)
+        with pytest.raises(RunError, match=f"{name}: expected .*{expected}.*damaged"):
+            read()
+    (run.folder / "phases" / "train-a-0.json").write_text('{"phase": "train-a-0"}')
+    with pytest.raises(RunError, match="expected the result of a phase"):
+        run.result("train-a-0")
+    (run.folder / "config.yaml").write_bytes(b"\xff")
+    with pytest.raises(RunError, match=r"config.yaml: expected .*UTF-8"):
+        run.config_text  # noqa: B018
+
+
 def test_other_data_are_refused(run):
     run.check_fingerprints({"gold": "abc", "new": "x"})
     with pytest.raises(RunError, match="other data: gold was abc, is xyz"):

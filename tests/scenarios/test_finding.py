@@ -4,7 +4,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from untrained_run import CONFIG, POOL
 
 from friend_training.examples import Dialogue, Turn
 from friend_training.report.kept import keep_inputs
@@ -12,6 +11,7 @@ from friend_training.scenarios.config import Config, parse_config
 from friend_training.scenarios.finding import default_finder
 from friend_training.tasks.srl.lexicon import LexiconFinder
 from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
+from untrained_run import CONFIG, POOL
 
 PUBLIC = (
     "data: {kind: public, scenario: few-shot, csrl_labels: 1, rewriting_labels: 1, dev: 1, pool: 1,"

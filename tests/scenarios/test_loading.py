@@ -6,17 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from untrained_run import make_run
 
 import friend_training
 from friend_training import load
 from friend_training.errors import DataError, RunError
 from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.scenarios import loading
+from friend_training.scenarios import loading, questions
 from friend_training.scenarios.answers import Agreement, RewriteMade
-from friend_training.scenarios.loading import Friends, Question
+from friend_training.scenarios.loading import Friends
 from friend_training.scenarios.opening import open_task
+from friend_training.scenarios.questions import Question
 from friend_training.tasks.rewriting.edits import apply_script
+from untrained_run import make_run
 
 TURNS = ["你喜欢喝茶吗？", "他来看你。"]
 DIALOGUE = Dialogue("asked", (Turn("A", TURNS[0]), Turn("B", TURNS[1])), (Predicate(1, 2), Predicate(2, 3)))
@@ -101,10 +102,10 @@ def test_nothing_to_match_is_said(friends: Friends) -> None:
 
 def test_many_questions_are_answered_as_one_would_be(friends: Friends, monkeypatch: pytest.MonkeyPatch) -> None:
     other = Dialogue("2", (Turn("A", "我来了。"),), (Predicate(1, 2),))
-    questions = [Question(kind, one) for one in (DIALOGUE, other) for kind in ("roles", "rewrite", "agreement")]
-    together = friends.answer(questions)
-    monkeypatch.setattr(loading, "PIECES", 1)  # every dialogue is a part of its own
-    for question, answer in zip(questions, together, strict=True):
+    asked = [Question(kind, one) for one in (DIALOGUE, other) for kind in ("roles", "rewrite", "agreement")]
+    together = friends.answer(asked)
+    monkeypatch.setattr(questions, "PIECES", 1)  # every dialogue is a part of its own
+    for question, answer in zip(asked, together, strict=True):
         [alone] = friends.answer([question])
         assert type(alone) is type(answer)
         if isinstance(alone, RewriteMade) and isinstance(answer, RewriteMade):

@@ -17,10 +17,15 @@ from friend_training.cli.data import data
 from friend_training.cli.demo import demo
 from friend_training.cli.evaluate import evaluate
 from friend_training.cli.experiment import experiment
+from friend_training.cli.export import export
+from friend_training.cli.figure import figure
+from friend_training.cli.inspect import inspect
 from friend_training.cli.page import page
 from friend_training.cli.predict import predict
+from friend_training.cli.report import report
 from friend_training.cli.resume import resume
 from friend_training.cli.run import run
+from friend_training.cli.serve import serve
 from friend_training.cli.show import show
 from friend_training.cli.theory import theory
 from friend_training.errors import FriendTrainingError
@@ -61,10 +66,15 @@ app.command()(demo)
 app.command()(run)
 app.command()(resume)
 app.command()(show)
+app.command()(report)
+app.command()(inspect)
 app.command()(evaluate)
 app.command()(predict)
+app.command()(serve)
+app.command()(export)
 app.command()(experiment)
 app.command()(compare)
+app.command()(figure)
 app.command()(page)
 app.add_typer(data, name="data")
 app.command()(bridges)

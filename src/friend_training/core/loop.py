@@ -17,7 +17,10 @@ Work = Callable[[Advanced], Result]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run made of one task: metrics on dev by iteration (0 is Base), and on test of the best of them."""
+    """What a run made of one task: metrics on dev by iteration (0 is Base), and on test of the best of them.
+
+    `dev` has one entry for a fixed friend, and none for one that has no dev examples.
+    """
 
     best_iteration: int
     dev: tuple[Mapping[str, float], ...]
@@ -62,9 +65,10 @@ def carry_out(run: Run, steps: Sequence[tuple[str, Work]], listener: Listener | 
 def algorithm(phases: Phases, iterations: int, teachers: Mapping[str, str]) -> Iterator[tuple[str, Work]]:
     """Algorithm 1, top to bottom: the name of each phase and the work it is."""
     updated = [name for name, plan in phases.plans.items() if plan.update is not None]
-    for name in phases.plans:
+    for name, plan in phases.plans.items():
         yield f"train-{name}-0", partial(phases.pretrain, name)
-        yield f"evaluate-{name}-0", partial(phases.evaluate, name, 0)
+        if plan.dev:  # a fixed friend may have none
+            yield f"evaluate-{name}-0", partial(phases.evaluate, name, 0)
     for iteration in range(1, iterations + 1):
         for shard in range(phases.shards):
             yield f"label-{iteration}-{shard:05d}", partial(phases.label, iteration, shard)

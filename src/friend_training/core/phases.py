@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from friend_training.core.bench import Bench
 from friend_training.core.checkpoint import copy_checkpoint
+from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.core.friendship import Friendship
 from friend_training.core.labelling import Audit, label_shard
 from friend_training.core.plan import LoopSettings, TaskPlan, shard_count
@@ -20,12 +21,15 @@ from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
 from friend_training.core.selecting import select_iteration
 from friend_training.core.task import FitPlan, Input, PseudoLabel, Task
-from friend_training.errors import FriendTrainingError
+from friend_training.errors import ConfigError, FriendTrainingError
 
 Advanced = Callable[[int, int], None]
 """Told within a phase how many of how many steps are done."""
 
 Result = dict[str, Any]
+
+PSEUDO_LABEL = ("input", "unit", "label", "weight")
+"""The columns of the store that training looks at."""
 
 
 class Phases:
@@ -72,9 +76,12 @@ class Phases:
         return {"inputs": len(inputs), "units": len(rows)}
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
-        """Choose over the whole iteration (Eq. 5)."""
+        """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
         selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
-        return {"tasks": select_iteration(self.run.store, iteration, self.shards, selectors, advanced=advanced)}
+        by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
+        store, shards = self.run.store, self.shards
+        result = {"tasks": select_iteration(store, iteration, shards, selectors, by_hand=by_hand, advanced=advanced)}
+        return result | ({"corrections": digest(by_hand)} if any(by_hand.values()) else {})
 
     def tidy(self, iteration: int, advanced: Advanced) -> Result:
         """A phase of its own: only when selection is on record is what it was made from no longer needed."""
@@ -87,7 +94,8 @@ class Phases:
         assert training is not None, "fixed friends have no such phase"
         task = self.bench.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
-        return self._fit(name, iteration, task, self._chosen(teacher, iteration), fit_plan, advanced)
+        pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
+        return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""
@@ -98,7 +106,7 @@ class Phases:
         """Of the iterations the best on dev is reported (the first of equals); test is looked at only here."""
         plan = self.plans[name]
         scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
-        best = scores.index(max(scores))
+        best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
         rows = [
             {
                 "task": name,
@@ -137,16 +145,21 @@ class Phases:
         size = self.settings.shard_size
         return self.pool[shard * size : (shard + 1) * size]
 
-    def _chosen(self, name: str, iteration: int) -> list[PseudoLabel]:
-        """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on."""
+    def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> list[PseudoLabel]:
+        """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on.
+
+        Tasks multiply the weight by λ of Eq. 1. What is gold by hand must count as gold, so λ is divided out of it.
+        """
         from_json = TypeAdapter(self.plans[name].task.label_type).validate_json
         pseudo = []
         for shard in range(self.shards):
             inputs = {given.id: given for given in self._inputs(shard)}
-            for batch in self.run.store.chosen(iteration, shard, name, ["input", "unit", "label", "weight"]):
+            for batch in self.run.store.chosen(iteration, shard, name, [*PSEUDO_LABEL, "reason"]):
                 for row in batch.to_pylist():
-                    label = from_json(row["label"])
-                    pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, row["weight"]))
+                    label, weight = from_json(row["label"]), row["weight"]
+                    if row["reason"] in GOLD_BY_HAND:
+                        weight /= _not_zero(name, pseudo_weight)
+                    pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, weight))
         return pseudo
 
 
@@ -156,6 +169,12 @@ def dev_metrics(run: Run, name: str) -> list[dict[str, float]]:
     while (result := run.result(f"evaluate-{name}-{len(found)}")) is not None:
         found.append(result["metrics"][0]["metrics"])
     return found
+
+
+def _not_zero(name: str, pseudo_weight: float) -> float:
+    if pseudo_weight == 0:
+        raise ConfigError(f"task {name!r}: pseudo_weight is 0, so labels checked by hand could not count as gold")
+    return pseudo_weight
 
 
 def finite(value: float) -> float | None:

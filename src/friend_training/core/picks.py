@@ -56,3 +56,6 @@ class Reason(StrEnum):
     NO_CONTENT = "no content"
     NOT_DRAWN = "not drawn"
     NOT_SELECTING = "not selecting"
+    ACCEPTED_BY_HAND = "accepted by hand"
+    CORRECTED_BY_HAND = "corrected by hand"
+    REJECTED_BY_HAND = "rejected by hand"

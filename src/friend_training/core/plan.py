@@ -39,7 +39,7 @@ class TaskPlan:
 
     `base` pre-trains the task on gold, or is the checkpoint of a Base that was trained once for several methods.
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
-    `selectors` has one selector per iteration; a fixed friend needs none.
+    `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
     """
 
     task: Task
@@ -56,6 +56,11 @@ class TaskPlan:
     def checkpoint_of(self, iteration: int) -> int:
         """The iteration whose weights this task has after `iteration`: a fixed friend stays what it was."""
         return 0 if self.update is None else iteration
+
+
+def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequence[Any]] | None = None) -> TaskPlan:
+    """The plan of a friend that came finished (a rule, a service, a file of predictions): no gold and no training."""
+    return TaskPlan(task, gold=(), dev=dev, base=Training(steps=0), update=None, test=test or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,8 @@ def _check_task(
         raise ConfigError(f"task {name!r}: a name of letters, digits, '_', '-' and '.' was expected, it names files")
     if plan.update is None:
         return
+    if not plan.dev:
+        raise ConfigError(f"task {name!r} has no dev examples: they say which of its iterations is the best")
     if len(plan.selectors) != settings.iterations:
         raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)

@@ -7,6 +7,7 @@ environment.json    python, packages, platform, cores
 phases/             one file per finished phase: its result, seconds and peak memory
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)
+corrections.jsonl   what people said of pseudo-labels, if they did (see corrections.py)
 metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
 """
 
@@ -53,22 +54,24 @@ class Run:
         version = folder / "run.json"
         if not version.is_file():
             raise RunError(f"{folder} is not a run folder: it has no run.json")
-        try:
-            found = json.loads(version.read_bytes())["format"]
-        except (ValueError, KeyError, TypeError):
-            raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged") from None
+        found = _read(version, "the format of the run folder").get("format")
+        if found is None:
+            raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged")
         if found != FORMAT:
             raise RunError(f"{folder}: run folder of another version: format {found}, this program reads {FORMAT}")
         return cls(folder)
 
     @property
     def config_text(self) -> str:
-        return (self.folder / "config.yaml").read_text(encoding="utf-8")
+        path = self.folder / "config.yaml"
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise RunError(f"{path}: expected the config of the run as UTF-8 text; it is damaged") from None
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        found: dict[str, str] = json.loads((self.folder / "fingerprints.json").read_text(encoding="utf-8"))
-        return found
+        return _read(self.folder / "fingerprints.json", "a fingerprint for each part of the data")
 
     def check_fingerprints(self, now: Mapping[str, str]) -> None:
         """A resumed run must see the data it began with."""
@@ -119,7 +122,9 @@ class Run:
         path = self._phase_path(name)
         if not path.is_file():
             return None
-        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["result"]
+        result: Any = _read(path, "the result of a phase").get("result")
+        if not isinstance(result, dict):
+            raise RunError(f"{path}: expected the result of a phase; it is damaged")
         return result
 
     def require(self, name: str) -> dict[str, Any]:
@@ -140,6 +145,17 @@ class Run:
 
     def _phase_path(self, name: str) -> Path:
         return self.folder / "phases" / f"{name}.json"
+
+
+def _read(path: Path, expected: str) -> dict[str, Any]:
+    """A file that we wrote whole: if it is not JSON, somebody else damaged it."""
+    try:
+        found: Any = json.loads(path.read_bytes())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise RunError(f"{path}: expected JSON with {expected}; it is damaged")
+    return found
 
 
 def _json(value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from friend_training.core.corrections import Ruling, overruled, places_of, with_labels_by_hand
 from friend_training.core.selector import Selector
 from friend_training.core.store import Store, scores_of, with_decisions
 
@@ -21,11 +22,16 @@ def select_iteration(
     shards: int,
     selectors: Mapping[str, Selector],
     *,
+    by_hand: Mapping[str, Mapping[str, Ruling]] | None = None,
     advanced: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, dict[str, Any]]:
-    """Write the shards with their decisions and return, per task, what was chosen. Labelled shards stay as they are."""
+    """Write the shards with their decisions and return, per task, what was chosen. Labelled shards stay as they are.
+
+    `by_hand` is what people ruled on units, by task: it goes over what the selectors decide.
+    """
     cutoffs = {
-        name: selector.cutoff(store.labelled_scores(iteration, shards, name)) for name, selector in selectors.items()
+        name: selector.cutoff(store.labelled_scores(iteration, shards, name, labels=selector.balance is not None))
+        for name, selector in selectors.items()
     }
     tallies = {name: Tally() for name in selectors}
     for shard in range(shards):
@@ -34,7 +40,10 @@ def select_iteration(
         decided = []
         for name, selector in selectors.items():
             rows = _of_task(labelled, name)
-            rows = with_decisions(rows, selector.decide(scores_of(rows), cutoffs[name]))
+            scores = scores_of(rows, labels=selector.balance is not None)
+            places = places_of(scores.unit, (by_hand or {}).get(name, {}))
+            rows = with_decisions(rows, overruled(selector.decide(scores, cutoffs[name]), places))
+            rows = with_labels_by_hand(rows, places)
             tallies[name].add(rows, None if before is None else _of_task(before, name))
             decided.append(rows)
         store.write_selected(iteration, shard, pa.concat_tables(decided))
@@ -47,6 +56,7 @@ class Tally:
     """Sums over the shards of one task."""
 
     units: int = 0
+    chosen: int = 0
     chosen_with_content: int = 0
     confidence: float = 0.0
     matched: int = 0
@@ -62,6 +72,7 @@ class Tally:
     def add(self, rows: pa.Table, before: pa.Table | None) -> None:
         chosen = rows.filter(rows["chosen"])
         self.units += len(rows)
+        self.chosen += len(chosen)
         self.chosen_with_content += pc.sum(chosen["content"]).as_py() or 0
         self.confidence += pc.sum(rows["confidence"]).as_py() or 0.0
         self.matched += pc.count(rows["match"]).as_py()
@@ -86,7 +97,7 @@ class Tally:
         """
         return {
             "units": self.units,
-            "chosen": self.reasons["chosen"],
+            "chosen": self.chosen,
             "chosen_with_content": self.chosen_with_content,
             "mean_confidence": _share(self.confidence, self.units),
             "mean_match": _share(self.match, self.matched),

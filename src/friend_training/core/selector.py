@@ -4,13 +4,14 @@ Selection takes two passes over the units, a batch at a time: `cutoff` finds whe
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from friend_training.core.balance import quotas
 from friend_training.core.picks import Nothing, Pick, Random, Reason, Share, Threshold, TopN, TotalAgreement
 from friend_training.core.seeds import draws
 from friend_training.errors import ConfigError
@@ -22,12 +23,16 @@ DrawColumn = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match."""
+    """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
+
+    `label` is the JSON of the labels; only a selector that balances looks at it.
+    """
 
     unit: Sequence[str]
     confidence: FloatColumn
     match: FloatColumn
     content: BoolColumn
+    label: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,10 @@ class Cutoff:
 
     score: float
     draw: int = np.iinfo(np.uint64).max
+
+
+Line = Cutoff | Mapping[str, Cutoff]
+"""One place for all units, or one for each label where the choice is balanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class Selector:
     `confidence_weight` w is α (or β) of section 4.3; 1 is classic self-training and needs no match. `unmatched` says
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
     `content` "only" leaves out labels that say nothing. `weight` is what a chosen label weighs in training: "one", or
-    its confidence (STBR).
+    its confidence (STBR). `balance` gives each label (by its JSON) a share of what the rule would choose, and no more:
+    of every label the best are chosen until its share is full (balance.py); labels without a share are not chosen.
     """
 
     pick: Pick
@@ -67,12 +77,15 @@ class Selector:
     unmatched: Literal["reject", "confidence"] = "reject"
     content: Literal["any", "only"] = "any"
     weight: Literal["one", "confidence"] = "one"
+    balance: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         _check(0 <= self.confidence_weight <= 1, "confidence_weight", self.confidence_weight, "a number from 0 to 1")
         _check(self.unmatched in ("reject", "confidence"), "unmatched", self.unmatched, "'reject' or 'confidence'")
         _check(self.content in ("any", "only"), "content", self.content, "'any' or 'only'")
         _check(self.weight in ("one", "confidence"), "weight", self.weight, "'one' or 'confidence'")
+        shares = list((self.balance or {}).values())
+        _check(all(0 <= share <= 1 for share in shares), "balance", self.balance, "shares from 0 to 1")
         match self.pick:
             case TopN(count) | Random(count):
                 _check(count >= 0, "count", count, "0 or more")
@@ -100,8 +113,10 @@ class Selector:
         instead = scores.confidence if self.unmatched == "confidence" else np.nan
         return np.where(np.isnan(scores.match), instead, matched)
 
-    def cutoff(self, batches: Iterable[Scores]) -> Cutoff:
+    def cutoff(self, batches: Iterable[Scores]) -> Line:
         """Find the line, in one pass that keeps two numbers per unit at most; fixed thresholds look at no unit."""
+        if self.balance is not None:
+            return self._balanced(batches, self.balance)
         match self.pick:
             case Threshold(value):
                 return Cutoff(value)
@@ -115,17 +130,17 @@ class Selector:
                 candidates = [self._candidates(batch) for batch in batches]
                 return _last_of_best(candidates, round(fraction * sum(len(scores) for scores, _ in candidates)))
 
-    def decide(self, scores: Scores, cutoff: Cutoff) -> Decisions:
+    def decide(self, scores: Scores, cutoff: Line) -> Decisions:
         """Choose or reject each unit of a batch and say why (Eq. 5)."""
         key, draw = self._rank(scores)
-        passes = (key > cutoff.score) | ((key == cutoff.score) & (draw <= np.uint64(cutoff.draw)))
+        line, last = _lines(cutoff, scores)
+        passes = (key > line) | ((key == line) & (draw <= last))
         verdicts = [*self._obstacles(scores), (passes, Reason.CHOSEN.value)]
         reason = np.select([holds for holds, _ in verdicts], [why for _, why in verdicts], self._missed.value)
         chosen = reason == Reason.CHOSEN.value
-        threshold = np.nan if isinstance(self.pick, Random) else cutoff.score
         return Decisions(
             overall=self.overall(scores),
-            threshold=np.full(len(chosen), threshold),
+            threshold=np.full(len(chosen), np.nan) if isinstance(self.pick, Random) else line,
             chosen=chosen,
             reason=reason,
             weight=chosen * (scores.confidence if self.weight == "confidence" else 1.0),
@@ -155,19 +170,58 @@ class Selector:
     def _rank(self, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
         """Units are chosen from the highest score down and, where scores are equal, from the lowest draw up."""
         match self.pick:
-            case TotalAgreement():
-                return scores.match, np.zeros(len(scores.unit), np.uint64)
-            case TopN() | Share():
-                return self.overall(scores), draws(scores.unit, "tie")
             case Random(seed=seed):
                 return np.zeros(len(scores.unit)), draws(scores.unit, "random", seed)
-            case Threshold() | Nothing():
-                return self.overall(scores), np.zeros(len(scores.unit), np.uint64)
+            case TotalAgreement():
+                key = scores.match
+            case _:
+                key = self.overall(scores)
+        counted = self.balance is not None or isinstance(self.pick, TopN | Share)
+        return key, draws(scores.unit, "tie") if counted else np.zeros(len(scores.unit), np.uint64)
 
     def _candidates(self, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
         key, draw = self._rank(scores)
-        possible = np.logical_and.reduce([~failed for failed, _ in self._obstacles(scores)])
+        possible = self._possible(scores)
         return key[possible], draw[possible]
+
+    def _possible(self, scores: Scores) -> BoolColumn:
+        possible: BoolColumn = np.logical_and.reduce([~failed for failed, _ in self._obstacles(scores)])
+        return possible
+
+    def _balanced(self, batches: Iterable[Scores], shares: Mapping[str, float]) -> dict[str, Cutoff]:
+        """For each label the last place that its share leaves room for, and never below a fixed threshold.
+
+        A share is one of what the rule alone would choose: so many as reach a threshold, or the number it names.
+        """
+        if isinstance(self.pick, Nothing):
+            return {}
+        keys, drawn, labels = [np.empty(0)], [np.empty(0, np.uint64)], [np.empty(0, np.str_)]
+        for batch in batches:
+            key, draw = self._candidates(batch)
+            keys.append(key)
+            drawn.append(draw)
+            labels.append(np.array(batch.label, np.str_)[self._possible(batch)])
+        key, draw, label = np.concatenate(keys), np.concatenate(drawn), np.concatenate(labels)
+        match self.pick:
+            case Threshold(lowest):
+                total = int((key >= lowest).sum())
+            case TotalAgreement():
+                lowest, total = 1.0, int((key >= 1.0).sum())
+            case TopN(count) | Random(count):
+                lowest, total = -np.inf, min(count, len(key))
+            case Share(fraction):
+                lowest, total = -np.inf, round(fraction * len(key))
+        room = quotas(shares, total)
+        of_label = {name: (label == name) & (key >= lowest) for name in shares}
+        return {name: _last_of_best([(key[rows], draw[rows])], room[name]) for name, rows in of_label.items()}
+
+
+def _lines(cutoff: Line, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
+    """The line of each unit, as columns: a score and the last draw there."""
+    if isinstance(cutoff, Cutoff):
+        return np.full(len(scores.unit), cutoff.score), np.full(len(scores.unit), cutoff.draw, np.uint64)
+    lines = [cutoff.get(label, Cutoff(np.nan)) for label in scores.label]
+    return np.array([line.score for line in lines], np.float64), np.array([line.draw for line in lines], np.uint64)
 
 
 def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int) -> Cutoff:

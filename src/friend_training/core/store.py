@@ -56,12 +56,12 @@ class Store:
     def labelled(self, iteration: int, shard: int) -> pa.Table:
         return _read(self._path(iteration, "labelled", shard))
 
-    def labelled_scores(self, iteration: int, shards: int, task: str) -> Iterator[Scores]:
-        """What selection sees of a task's units, one shard in memory at a time."""
-        columns = ["task", "unit", "confidence", "match", "content"]
+    def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> Iterator[Scores]:
+        """What selection sees of a task's units, one shard in memory at a time; the labels only if it balances them."""
+        columns = ["task", "unit", "confidence", "match", "content", *(["label"] if labels else [])]
         for shard in range(shards):
             rows = _read(self._path(iteration, "labelled", shard), columns)
-            yield scores_of(rows.filter(pc.equal(rows["task"], task)))
+            yield scores_of(rows.filter(pc.equal(rows["task"], task)), labels=labels)
 
     def write_selected(self, iteration: int, shard: int, rows: pa.Table) -> None:
         _write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
@@ -110,12 +110,13 @@ class Store:
         return self._folder(iteration) / f"{kind}-{shard:05d}.parquet"
 
 
-def scores_of(rows: pa.Table) -> Scores:
+def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:
     return Scores(
         unit=rows["unit"].to_pylist(),
         confidence=rows["confidence"].to_numpy(),
         match=rows["match"].to_numpy(),  # null → NaN
         content=rows["content"].to_numpy(),
+        label=rows["label"].to_pylist() if labels else (),
     )
 
 

@@ -12,7 +12,7 @@ from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.run import Run
 from friend_training.errors import RunError
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.folders import method_folder, methods_there, run_config
 from friend_training.scenarios.tasks import TaskName, make_task
 
 
@@ -32,7 +32,8 @@ def open_task(folder: Path, task: TaskName, method: str | None = None) -> Opened
     chosen = method or _default_method(folder)
     path = method_folder(folder, chosen)
     if not (path / "run.json").is_file():
-        raise RunError(f"{folder} has no models of method {chosen!r}, only of {', '.join(_methods(folder)) or 'none'}")
+        there = ", ".join(methods_there(folder)) or "none"
+        raise RunError(f"{folder} has no models of method {chosen!r}, only of {there}")
     run = Run.open(path)
     tested = run.result(f"test-{task}")
     if tested is None:
@@ -45,12 +46,7 @@ def open_task(folder: Path, task: TaskName, method: str | None = None) -> Opened
 
 
 def _default_method(folder: Path) -> str:
-    there = _methods(folder)
+    there = methods_there(folder)
     if not there:
         raise RunError(f"{folder} has no trained models yet; go on with `friend-train resume {folder}`")
-    return "fdt" if "fdt" in there else there[-1]
-
-
-def _methods(folder: Path) -> list[str]:
-    """The methods of the config that have been begun, in its order."""
-    return [name for name in run_config(folder).methods if (method_folder(folder, name) / "run.json").is_file()]
+    return "fdt" if "fdt" in there else [name for name in run_config(folder).methods if name in there][-1]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
@@ -11,7 +13,7 @@ from friend_training.errors import RunError
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder, parse_config
+from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
 from friend_training.scenarios.data import RunData
 from friend_training.scenarios.places import model_source
 from friend_training.scenarios.settings import training_settings
@@ -23,6 +25,9 @@ from friend_training.tasks.srl.task import TrainedBridge, srl_task
 
 RESOURCE_SEED = 0
 """Like a published BERT or HanLP, encoder and bridge are the same for every seed of a study."""
+
+RESOURCE_SETTINGS = ("encoder", "bridge", "bridge_training", "max_length")
+"""What encoder and bridge depend on, besides their texts."""
 
 CACHED_ANSWERS = 200_000
 
@@ -37,9 +42,9 @@ def resource_phases(config: Config) -> list[str]:
 
 def check_resources(made_in: Run, config: Config) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
-    before = parse_config(made_in.config_text, str(made_in.folder))
-    for setting in ("encoder", "bridge", "bridge_training", "max_length"):
-        if getattr(before, setting) != getattr(config, setting):
+    before, now = yaml.safe_load(made_in.config_text), config.model_dump(mode="json")
+    for setting in RESOURCE_SETTINGS:
+        if before[setting] != now[setting]:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
 
 

@@ -1,0 +1,135 @@
+"""How good the models are: every method and baseline side by side, on test and by iteration on dev."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from friend_training.report.reading import MethodRun
+from friend_training.report.words import metric_in_words
+
+HEADLINE = ("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer", "accuracy", "uas", "las")
+"""What the first table shows, in this order; a task that has none of them shows all its metrics."""
+
+MAIN = ("f1", "em", "las", "uas", "accuracy")
+"""The one number of a task, where there is room for only one; else its first."""
+
+HIGHER_IS_BETTER = ("precision", "recall", "f1", "rouge_l", "bleu", "em", "accuracy", "uas", "las")
+LOWER_IS_BETTER = ("wer",)
+"""Of a metric by another name nobody knows which value is best, and none is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric of a task on one test set. `first` begins a new group of columns."""
+
+    task: str
+    split: str
+    metric: str
+
+    @property
+    def words(self) -> str:
+        return metric_in_words(self.metric) + (" ↓" if self.metric in LOWER_IS_BETTER else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """`groups` are the headings above the columns and how many columns each spans."""
+
+    groups: tuple[tuple[str, int], ...]
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[MethodRun, tuple[Cell, ...]], ...]
+
+
+def scores_on_test(methods: Sequence[MethodRun], *, everything: bool = False) -> ScoreTable:
+    """One row per method that has been tested. `everything` shows all metrics, not only the best known."""
+    values: dict[str, dict[Column, float | None]] = {}
+    names: dict[tuple[str, str], list[str]] = {}
+    for method in methods:
+        for one in method.evaluations:
+            if one.split == "dev":
+                continue
+            known = names.setdefault((one.task, one.split), [])
+            known += [metric for metric in one.metrics if metric not in known]
+            row = values.setdefault(method.name, {})
+            row |= {Column(one.task, one.split, metric): value for metric, value in one.metrics.items()}
+    groups = {key: list(known) if everything else headline(known) for key, known in names.items()}
+    columns = [Column(*key, metric) for key, metrics in groups.items() for metric in metrics]
+    cells = {name: [_text(row.get(column), values, column) for column in columns] for name, row in values.items()}
+    best = [_best([row[index] for row in cells.values()], column.metric) for index, column in enumerate(columns)]
+    several = len({split for _, split in names}) > 1
+    return ScoreTable(
+        groups=tuple(
+            (f"{task}, {split.removeprefix('test:')}" if several else task, len(metrics))
+            for (task, split), metrics in groups.items()
+        ),
+        columns=tuple(columns),
+        rows=tuple(
+            (method, tuple(Cell(text, text == b) for text, b in zip(cells[method.name], best, strict=True)))
+            for method in methods
+            if method.name in values
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DevScores:
+    """The main metric of a task on dev, by iteration; `best` is the iteration that test was scored with."""
+
+    task: str
+    metric: str
+    rows: tuple[tuple[MethodRun, tuple[float | None, ...], int | None], ...]
+
+    @property
+    def iterations(self) -> range:
+        return range(max((len(values) for _, values, _ in self.rows), default=0))
+
+
+def scores_on_dev(methods: Sequence[MethodRun]) -> list[DevScores]:
+    tables = []
+    tasks = dict.fromkeys(one.task for method in methods for one in method.evaluations if one.split == "dev")
+    for task in tasks:
+        rows = []
+        metric = main_metric(one.metrics for m in methods for one in m.evaluations if one.task == task)
+        for method in methods:
+            of_task = [one for one in method.evaluations if one.task == task]
+            dev = {one.iteration: one.metrics.get(metric) for one in of_task if one.split == "dev"}
+            if dev:
+                best = next((one.iteration for one in of_task if one.split != "dev"), None)
+                rows.append((method, tuple(dev.get(number) for number in range(len(dev))), best))
+        tables.append(DevScores(task, metric, tuple(rows)))
+    return tables
+
+
+def headline(metrics: Sequence[str]) -> list[str]:
+    return [metric for metric in HEADLINE if metric in metrics] or list(metrics)
+
+
+def main_metric(given: Iterable[dict[str, float | None]]) -> str:
+    names = dict.fromkeys(name for metrics in given for name in metrics)
+    return next((metric for metric in MAIN if metric in names), next(iter(names), ""))
+
+
+def printed(value: float | None, others: Iterable[float | None]) -> str:
+    """One decimal for percentages, three where all values lie between 0 and 1."""
+    if value is None:
+        return "–"
+    small = all(other is None or abs(other) <= 1 for other in others)
+    return f"{value:.3f}" if small else f"{value:.1f}"
+
+
+def _text(value: float | None, values: dict[str, dict[Column, float | None]], column: Column) -> str:
+    return printed(value, [row.get(column) for row in values.values()])
+
+
+def _best(texts: Sequence[str], metric: str) -> str | None:
+    """The best as printed: a difference that is not shown is not marked either."""
+    numbers = [text for text in texts if text != "–"]
+    ending = metric.removeprefix("within_").removeprefix("cross_").removeprefix("string_")
+    if len(numbers) < 2 or ending not in (*HIGHER_IS_BETTER, *LOWER_IS_BETTER):
+        return None
+    return (min if ending in LOWER_IS_BETTER else max)(numbers, key=float)

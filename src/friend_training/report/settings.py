@@ -1,0 +1,48 @@
+"""What was run, with what, where: the config in short, and the machine."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("torch", "transformers", "numpy", "pyarrow", "scikit-learn")
+"""Those that decide what comes out; the others are in environment.json."""
+
+
+def settings(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """The config in short, two levels deep; all of it stands below, as it was given."""
+    found = []
+    for name, value in config.items():
+        if isinstance(value, dict):
+            plain = {key: one for key, one in value.items() if not isinstance(one, dict)}
+            if plain:
+                found.append((prefix + name, " · ".join(f"{key} {_words(one)}" for key, one in plain.items())))
+            if not prefix:
+                nested = {key: one for key, one in value.items() if isinstance(one, dict)}
+                found += settings(nested, f"{name}.")
+        else:
+            found.append((prefix + name, _words(value)))
+    return found
+
+
+def machine(folder: Path) -> list[tuple[str, str]]:
+    path = folder / "environment.json"
+    if not path.is_file():
+        return []
+    environment = json.loads(path.read_text(encoding="utf-8"))
+    there = environment.get("packages", {})
+    packages = " · ".join(f"{name} {there[name]}" for name in PACKAGES if name in there)
+    plain = [(name, str(value)) for name, value in environment.items() if name != "packages"]
+    return [*plain, *([("packages", packages)] if packages else [])]
+
+
+def _words(value: Any) -> str:
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(_words(one) for one in value)
+        case _:
+            return str(value)

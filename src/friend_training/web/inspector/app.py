@@ -1,0 +1,124 @@
+"""The inspector's server: one page and the few questions it asks. Everything is read from the run folder."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, HTTPException, Query
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.staticfiles import StaticFiles
+
+from friend_training.core.corrections import keep_correction
+from friend_training.examples import ROLES
+from friend_training.report.words import method_in_words
+from friend_training.web.guard import guarded
+from friend_training.web.inspector.correcting import Said, correction_of
+from friend_training.web.inspector.exporting import jsonl, parquet
+from friend_training.web.inspector.filtering import Filter, PageWanted, Wanted, passing
+from friend_training.web.inspector.looking import Look
+from friend_training.web.inspector.selection import recorded_setting, summary
+from friend_training.web.inspector.showing import listed
+
+STATIC = Path(__file__).parent / "static"
+MAX_BODY = 1 << 20
+
+
+class UnitWanted(Wanted):
+    unit: str
+
+
+class ExportWanted(Filter):
+    format: Literal["jsonl", "parquet"] = "jsonl"
+
+
+def make_app(look: Look, token: str | None = None) -> FastAPI:
+    """The inspector of a run. There is no documentation page: it would load scripts from elsewhere."""
+    app = FastAPI(title="friend-training inspector", docs_url=None, redoc_url=None, openapi_url=None)
+    guarded(app, token, MAX_BODY)
+    app.mount("/static", StaticFiles(directory=STATIC))
+
+    @app.get("/")
+    def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    @app.get("/favicon.ico")
+    def icon() -> Response:
+        """Browsers ask for one without being told to."""
+        return Response(status_code=204)
+
+    @app.get("/api/run")
+    def run() -> dict[str, Any]:
+        """Once, when the page opens: what there is to look at."""
+        iterations = look.reader.iterations()
+        return {
+            "name": look.inspected.name,
+            "method": method_in_words(look.inspected.method),
+            "iterations": iterations,
+            "tasks": [{"name": name, "units": len(units)} for name, units in look.of_iteration(iterations[-1]).items()],
+            "roles": list(ROLES),
+            "texts": look.texts.state,
+            "finished": look.finished,
+        }
+
+    @app.get("/api/selection")
+    def selection(wanted: Annotated[Wanted, Query()]) -> dict[str, Any]:
+        """What the sliders choose, beside what the run chose."""
+        units = look.reader.of(wanted.task, wanted.iteration)
+        found = summary(units, look.decisions(units, wanted.setting))
+        setting = recorded_setting(units)
+        return found | {
+            "histogram": asdict(found["histogram"]),
+            "recorded": {
+                "chosen": int(units.recorded.chosen.sum()),
+                "setting": None if setting is None else setting.model_dump(),
+            },
+            "by_hand": len(look.places(units)),
+        }
+
+    @app.get("/api/units")
+    def page_of_units(wanted: Annotated[PageWanted, Query()]) -> dict[str, Any]:
+        units = look.reader.of(wanted.task, wanted.iteration)
+        decisions = look.decisions(units, wanted.setting)
+        rows = passing(units, decisions, wanted, look.texts, set(look.places(units)))
+        shown = rows[wanted.page * wanted.size : (wanted.page + 1) * wanted.size]
+        return {
+            "found": len(rows),
+            "texts": look.texts.state,
+            "units": listed(units, decisions, shown, look.texts, look.corrections()),
+        }
+
+    @app.get("/api/unit")
+    def one_unit(wanted: Annotated[UnitWanted, Query()]) -> dict[str, Any]:
+        units = look.reader.of(wanted.task, wanted.iteration)
+        row = units.place(wanted.unit)
+        if row < 0:
+            raise HTTPException(404, f"task {wanted.task!r} has no unit of this name")
+        return look.detail(units, row, look.decisions(units, wanted.setting))
+
+    @app.post("/api/corrections")
+    def correct(said: Said) -> dict[str, Any]:
+        """Accept, correct, reject, or take back: kept in the run folder at once."""
+        units = look.reader.of(said.task, said.iteration)
+        row = units.place(said.unit)
+        if row < 0:
+            raise HTTPException(404, f"task {said.task!r} has no unit of this name")
+        given = look.texts.get(units.rows["input"][row].as_py())
+        correction = correction_of(said, look.label(units, row), given, span_source=look.span_source)
+        keep_correction(look.inspected.run.folder, correction)
+        return asdict(correction)
+
+    @app.get("/api/export")
+    def export(wanted: Annotated[ExportWanted, Query()]) -> Response:
+        units = look.reader.of(wanted.task, wanted.iteration)
+        decisions, places = look.decisions(units, wanted.setting), look.places(units)
+        rows = passing(units, decisions, wanted, look.texts, set(places))
+        name = f"{look.inspected.method}-{units.task}-iteration-{units.iteration}.{wanted.format}"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        if wanted.format == "parquet":
+            content = parquet(units, decisions, rows, places, look.texts)
+            return Response(content, media_type="application/vnd.apache.parquet", headers=headers)
+        lines: Iterator[bytes] = jsonl(units, decisions, rows, places, look.texts)
+        return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
+
+    return app

@@ -1,0 +1,253 @@
+"""The parts of the report by themselves: labels, drawings, examples, thresholds, plots, words."""
+
+import json
+import re
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import made_classifiers, made_study
+from pydantic import TypeAdapter
+
+from friend_training.core.files import write_text
+from friend_training.core.picks import Threshold
+from friend_training.core.run import Run
+from friend_training.corpora import embedded
+from friend_training.corpora.embedded import Domain
+from friend_training.examples import Dialogue, Rewrite, Text
+from friend_training.report.costs import KINDS, costs_of
+from friend_training.report.drawn import draw
+from friend_training.report.examples import kinds_of
+from friend_training.report.iterations import drifts
+from friend_training.report.kept import is_kept, keep_gold, keep_inputs, kept_gold, kept_inputs
+from friend_training.report.labels import kinds, label_text, shares
+from friend_training.report.plots import Cloud, Group, histogram, scatter
+from friend_training.report.reading import read_study
+from friend_training.report.svg import round_ticks
+from friend_training.report.thresholds import Effect, effects
+from friend_training.report.units import Units, errors_together, units_of
+from friend_training.report.words import duration
+from friend_training.tasks.rewriting.edits import build_script
+
+TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
+SENTENCE = {"id": "s", "words": ["cats", "sleep"]}
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("happy", ["happy"]),
+        ({"predicate": {"start": 0, "end": 1}, "arguments": []}, ["no argument"]),
+        (
+            {"predicate": {}, "arguments": [{"role": "ARG1", "turn": 2}, {"role": "ARG0", "turn": -1}]},
+            ["ARG1", "ARG0", "arguments in several turns"],
+        ),
+        ({"predicate": {}, "arguments": [{"role": "TMP", "turn": 1}, {"role": "TMP", "turn": 1}]}, ["TMP"]),
+        ({"text": "a", "deleted": [], "insertions": []}, ["unchanged"]),
+        ({"text": "a", "deleted": [3], "insertions": [{}]}, ["one insertion", "deletion"]),
+        ({"text": "a", "deleted": [], "insertions": [{}, {}]}, ["more insertions"]),
+        (TREE, ["S", "NP"]),
+        ({"heads": [2, 0], "relations": ["nsubj", "root"]}, ["nsubj", "root"]),
+        ({"tags": ["N", "N"]}, ["N"]),
+        (7, ["7"]),
+    ],
+)
+def test_kinds_of_labels(label: object, expected: list[str]) -> None:
+    assert kinds(label) == expected
+
+
+def test_labels_in_one_line() -> None:
+    words = SENTENCE["words"]
+    assert label_text(TREE, words) == "[S [NP cats] sleep]"
+    assert label_text({"heads": [2, 0]}, words) == "cats→sleep  sleep→ROOT"
+    assert label_text({"tags": ["N", "V"]}, words) == "cats/N  sleep/V"
+    assert label_text({"x": 1}) == '{"x": 1}'
+    assert label_text("a" * 400) == "a" * 300 + "…"
+
+
+def test_shares_are_of_labels() -> None:
+    gold, predicted = ['"a"', '"a"', '"b"', '"c"'], ['"a"', '"b"']
+    found = {share.kind: share for share in shares(gold, predicted, [])}
+    assert (found["a"].gold, found["a"].predicted, found["a"].chosen) == (0.5, 0.5, None)
+    assert found["c"].predicted == 0
+    assert next(iter(found)) == "a", "the most frequent first"
+
+
+def test_a_drawn_rewrite_reads_as_before_and_after() -> None:
+    edited = 0
+    for made in embedded.generate(60, seed=2, domain=Domain.FILM):
+        script = build_script(made.dialogue, made.rewrite.text, span_source="dialogue")
+        assert script is not None
+        given_json = json.loads(TypeAdapter(Dialogue).dump_json(made.dialogue))
+        answer = draw(json.loads(TypeAdapter(Rewrite).dump_json(script)), given_json).answer
+        assert "".join(p.text for p in answer if p.looks != "deleted") == made.rewrite.text
+        assert "".join(p.text for p in answer if p.looks != "inserted") == made.dialogue.utterance.text
+        edited += any(piece.looks for piece in answer)
+    assert edited > 20
+
+
+def test_drawn_roles_mark_the_dialogue() -> None:
+    turns = [{"speaker": "A", "text": "你喜欢北京吗"}, {"speaker": "B", "text": "喜欢"}]
+    arguments = [
+        {"role": "ARG1", "turn": 0, "start": 3, "end": 5},
+        {"role": "LOC", "turn": 0, "start": 2, "end": 6},
+        {"role": "ARG0", "turn": 1, "start": -1, "end": 0},
+        {"role": "TMP", "turn": -1, "start": -1, "end": 0},
+    ]
+    drawing = draw({"predicate": {"start": 0, "end": 2}, "arguments": arguments}, {"id": "x", "turns": turns})
+    opening, first, last = drawing.lines
+    assert (opening.speaker.text, opening.speaker.note) == ("the other speaker", "TMP")
+    assert "".join(piece.text for piece in first.pieces) == "你喜欢北京吗"
+    assert [(piece.text, piece.note) for piece in first.pieces if piece.looks] == [
+        ("欢", "LOC"),
+        ("北京", "ARG1+LOC"),
+        ("吗", "LOC"),
+    ]
+    assert (last.speaker.text, last.speaker.note, last.current) == ("B", "ARG0", True)
+    assert [(piece.text, piece.note) for piece in drawing.answer] == [
+        ("喜欢", ""),
+        ("北京", "ARG1"),
+        ("欢北京吗", "LOC"),
+        ("[B]", "ARG0"),
+        ("the other speaker", "TMP"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "given_input", "line", "answer"),
+    [
+        ("good", {"id": "1", "text": "well made"}, "well made", "good"),
+        (TREE, SENTENCE, "cats sleep", "[S [NP cats] sleep]"),
+        ("up", {"id": "1", "x": [1]}, '{"id": "1", "x": [1]}', "up"),
+        ({"predicate": {"start": 0, "end": 1}, "arguments": []}, None, None, '{"predicate": {"start": 0, "end": 1}'),
+    ],
+)
+def test_other_inputs_are_drawn_as_they_are(label: object, given_input: object, line: str, answer: str) -> None:
+    drawing = draw(label, given_input)
+    assert [piece.text for one in drawing.lines for piece in one.pieces] == ([line] if line else [])
+    assert drawing.answer[0].text.startswith(answer)
+
+
+def _units(folder: Path) -> Units:
+    made_classifiers(folder, pick=Threshold(0.5), audited=True)
+    return units_of(Run.open(folder).store, 1, whole=True)["mood"]
+
+
+def test_examples_are_of_the_kind_they_say(tmp_path: Path) -> None:
+    chosen, by_match, by_confidence = kinds_of(_units(tmp_path / "run"), count=4)
+    assert all(row["chosen"] for row in chosen.rows)
+    assert all(row["overall"] < row["threshold"] and row["match"] < row["confidence"] for row in by_match.rows)
+    assert all(row["overall"] < row["threshold"] and row["match"] >= row["confidence"] for row in by_confidence.rows)
+    rows = Run.open(tmp_path / "run").store.read(1).to_pylist()
+    missed = [row for row in rows if row["reason"] == "score below threshold"]
+    assert by_match.total + by_confidence.total == len(missed) > 4
+    assert by_match.total == sum(row["match"] < row["confidence"] for row in missed)
+
+
+def test_the_weight_of_confidence_is_read_off_the_scores(tmp_path: Path) -> None:
+    assert _units(tmp_path / "run").confidence_weight == pytest.approx(0.3)
+
+
+def test_no_threshold_overrules_a_person() -> None:
+    units = Units(
+        task="t",
+        rows=None,
+        confidence=np.zeros(4),
+        match=np.zeros(4),
+        overall=np.array([0.1, 0.9, 0.9, np.nan]),
+        correct=np.array([1.0, 0.0, np.nan, 1.0]),
+        chosen=np.array([True, False, True, False]),
+        candidate=np.array([False, False, True, True]),  # accepted by hand, rejected by hand, chosen, no match
+    )
+    assert effects(units, [0.0, 0.9, 1.0]) == [Effect(0.0, 2, 1.0), Effect(0.9, 2, 1.0), Effect(1.0, 1, 1.0)]
+
+
+def test_errors_of_friends_are_paired_by_input(tmp_path: Path) -> None:
+    made_study(tmp_path / "study")
+    store = Run.open(tmp_path / "study" / "methods" / "fdt").store
+    tasks = units_of(store, 1, whole=True)
+    rows = store.read(1).to_pylist()
+    right = {task: {r["input"]: r["correct"] for r in rows if r["task"] == task} for task in tasks}
+    both = np.array([[right[task][name] for name in right["csrl"]] for task in ("csrl", "rewriting")], dtype=float)
+    assert errors_together(tasks["csrl"], tasks["rewriting"]) == pytest.approx(np.corrcoef(both)[0, 1])
+    method = read_study(tmp_path / "study").focus
+    assert method is not None
+    [drift] = drifts(method, "csrl", {1: tasks})
+    assert [friend for friend, _ in drift.together] == ["rewriting"]
+    matches = [row["match"] for row in rows if row["task"] == "csrl" and row["match"] is not None]
+    assert drift.total_agreement == pytest.approx(sum(match == 1 for match in matches) / len(matches))
+
+
+def test_seconds_stand_under_what_they_were_spent_on(tmp_path: Path) -> None:
+    folder = made_study(tmp_path / "study")
+    spent = {"train-csrl-1": 40, "label-1-00000": 30, "label-1-00001": 5, "select-1": 2, "evaluate-csrl-0": 1}
+    shutil.rmtree(folder / "methods" / "fdt" / "phases")
+    for name, seconds in spent.items():
+        record = {"phase": name, "result": {}, "seconds": seconds, "peak_memory_mb": 100 + seconds}
+        write_text(folder / "methods" / "fdt" / "phases" / f"{name}.json", json.dumps(record))
+    [cost] = [cost for cost in costs_of(read_study(folder)) if cost.words == "FDT"]
+    assert dict(zip(KINDS, cost.seconds, strict=True)) == {
+        "training": 40,
+        "labelling": 35,
+        "selecting": 2,
+        "scoring": 1,
+    }
+    assert (cost.total, cost.peak_memory_mb) == (78, 140)
+    shards = [phase for phase in cost.phases if phase.words.startswith("labelling")]
+    assert [(phase.words, phase.seconds) for phase in shards] == [("labelling the pool, iteration 1, 2 shards", 35)]
+
+
+def test_bars_of_a_histogram_hold_every_unit() -> None:
+    values = np.array([0.0, 0.04, 0.05, 0.5, 0.99, 1.0])
+    plot = str(histogram([Group("a", "x", values[:4]), Group("b", "y", values[4:])], x_label="score", threshold=0.5))
+    assert sum(int(count) for count in re.findall(r": (\d+) [ab]</title>", plot)) == 6
+    assert 'class="threshold" x1="198.0"' in plot, "half-way between the ends of the axis"
+
+
+def test_a_scatter_shows_every_point_it_is_given() -> None:
+    cloud = Cloud("<a>", "x", np.linspace(0, 1, 50), np.linspace(0, 1, 50))
+    plot = str(scatter([cloud], border=(0.2, 0.8)))
+    assert plot.count("h0") == 50
+    assert "&lt;a&gt;" in plot
+    assert "<a>" not in plot
+
+
+@given(st.floats(0, 1e6), st.floats(1e-3, 1e6), st.booleans())
+def test_ticks_are_few_and_round(low: float, span: float, whole: bool) -> None:
+    high = low + (max(1.0, span) if whole else span)
+    ticks = round_ticks(low, high, whole=whole)
+    assert len(ticks) <= 7
+    for value, text in ticks:
+        assert low - 1e-6 * high <= value <= high * (1 + 1e-6)
+        assert float(text.replace(",", "")) == pytest.approx(value, abs=1e-9)
+        assert not whole or value == round(value)
+
+
+def test_what_is_kept_comes_back(tmp_path: Path) -> None:
+    inputs = [Text(f"t{number}", f"text {number}") for number in range(5)]
+    assert not is_kept(tmp_path)
+    keep_inputs(tmp_path, inputs)
+    keep_gold(tmp_path, {"a": ["x", "y"], "b": [Rewrite("z")]})
+    assert is_kept(tmp_path)
+    found = kept_inputs(tmp_path, ["t3", "t1", "elsewhere"])
+    assert {name: json.loads(text) for name, text in found.items()} == {
+        "t1": asdict(inputs[1]),
+        "t3": asdict(inputs[3]),
+    }
+    assert kept_gold(tmp_path, "a") == ['"x"', '"y"']
+    assert json.loads(kept_gold(tmp_path, "b")[0]) == {"text": "z", "deleted": [], "insertions": []}
+    before = (tmp_path / "inputs.parquet").read_bytes()
+    keep_inputs(tmp_path, inputs)
+    assert (tmp_path / "inputs.parquet").read_bytes() == before
+    assert kept_inputs(tmp_path / "nowhere", ["t1"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(0.44, "0.4 s"), (59.6, "1 min 0 s"), (250, "4 min 10 s"), (7500, "2 h 5 min"), (12, "12 s")]
+)
+def test_durations(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

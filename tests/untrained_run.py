@@ -1,0 +1,79 @@
+"""A run folder as a finished study leaves it, but nobody trained its models: made in a second, and as sure as dice."""
+
+from pathlib import Path
+
+import torch
+
+from friend_training.core.checkpoint import save_checkpoint
+from friend_training.core.run import Run
+from friend_training.examples import Dialogue, Predicate, Turn
+from friend_training.nn.encoders import open_encoder
+from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.training import TrainingSettings
+from friend_training.report.kept import keep_inputs
+from friend_training.scenarios.config import parse_config
+from friend_training.scenarios.folders import method_folder
+from friend_training.scenarios.tasks import TASKS, make_task
+from friend_training.tasks.srl.task import srl_task
+
+CONFIG = """\
+name: untrained
+seed: 1
+threads: 1
+methods: [base, fdt]
+data:
+  {kind: embedded, domain: film, target: film, csrl_labels: 3, rewriting_labels: 3, dev: 1, test: 1, pool: 2,
+   bridge_sentences: 10}
+encoder: {kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}
+bridge: {kind: trained, steps: 1, patience: null, dev: 1}
+bridge_training: &training
+  {batch_size: 8, encoder_rate: 0.001, head_rate: 0.001, weight_decay: 0.01, warm_up: 0.1, clip: 1.0, look_every: 10,
+   early_stopping_units: 10, labelling_pieces: 500}
+max_length: 60
+predicate_mark: after
+span_source: dialogue
+iterations: 1
+shard_size: 20
+tasks:
+  csrl: &task
+    {base_steps: 1, base_patience: null, update_steps: 1, restart: false, pseudo_weight: 1.0, pick_threshold: 0.3,
+     sst_threshold: 0.5, confidence_weight: 0.2, content: any, training: *training}
+  rewriting: *task
+friendship: {scoring: paper, mean: geometric, speakers: keep}
+"""
+METRICS = {"csrl": {"f1": 12.5}, "rewriting": {"em": 25.0}}
+FINGERPRINTS = {"csrl_gold": "0123456789abcdef" * 4}
+
+POOL = [
+    Dialogue("1", (Turn("A", "你喜欢喝茶吗？"), Turn("B", "我喜欢茶。")), (Predicate(1, 3),)),
+    Dialogue("2", (Turn("A", "他来了。"), Turn("B", "他来看你。")), (Predicate(1, 2), Predicate(2, 3))),
+]
+"""The words 喜欢, 来 and 看 are predicates here."""
+
+
+def make_run(folder: Path, encoder: Path) -> Path:
+    """Both tasks as methods base (iteration 0) and fdt (iteration 1) would have left them, and a bridge."""
+    config = parse_config(CONFIG, "untrained.yaml")
+    Run.create(folder, CONFIG, FINGERPRINTS)
+    keep_inputs(folder, POOL)
+    for seed, (method, iteration) in enumerate({"base": 0, "fdt": 1}.items()):
+        run = Run.create(method_folder(folder, method), CONFIG, FINGERPRINTS)
+        for name in TASKS:
+            task = _with_weights(make_task(config, name, encoder), encoder, seed)
+            digest = save_checkpoint(task, run.checkpoint(name, iteration))
+            run.phase(f"train-{name}-{iteration}", lambda digest=digest: {"digest": digest})  # type: ignore[misc]
+            scored = {"task": name, "iteration": iteration, "metrics": METRICS[name]}
+            tested = {"best_iteration": iteration, "metrics": [scored | {"split": "test:test"}]}
+            run.phase(f"evaluate-{iteration}-{name}", lambda row=scored: {"metrics": [row | {"split": "dev"}]})  # type: ignore[misc]
+            run.phase(f"test-{name}", lambda tested=tested: tested)  # type: ignore[misc]
+        run.write_metrics()
+    bridge = _with_weights(srl_task(encoder, TrainingSettings()), encoder, 3)
+    (folder / "bridge").mkdir()
+    bridge.save(folder / "bridge")
+    return folder
+
+
+def _with_weights(task: TorchTask, encoder: Path, seed: int) -> TorchTask:
+    torch.manual_seed(seed)
+    task.network = task.definition.network(open_encoder(encoder))
+    return task
