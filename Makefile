@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real lint docs clean
+.PHONY: demo test test-real test-browser lint clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -18,6 +18,11 @@ test: $(INSTALLED)
 # Needs the public datasets and encoders: FRIEND_TRAINING_DATA=… FRIEND_TRAINING_MODELS=… make test-real
 test-real: $(INSTALLED)
 	$(BIN)/pytest -m realdata
+
+# Needs Chromium (Debian's package will do).
+test-browser: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[browser]'
+	$(BIN)/pytest -m 'browser and not slow'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format .
