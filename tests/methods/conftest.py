@@ -1,11 +1,12 @@
-"""The toy tasks of the core's tests serve here too; what works inside training gets a very small encoder."""
+"""The core's toy tasks and the parsers' little grammar serve here too; networks get a very small encoder."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
+for other in ("core", "tasks"):
+    sys.path.insert(0, str(Path(__file__).parent.parent / other))
 
 
 @pytest.fixture(scope="session")

@@ -136,9 +136,8 @@ def update_average(teacher: nn.Module, student: nn.Module, decay: float) -> None
 
 
 def unit_distances(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
-    """Squared difference of two outputs for each unit: mean over its slots, summed over classes and heads; [U]."""
+    """Squared difference of two outputs per unit [U]: its (scaled) mean over slots, summed over classes and heads."""
     distances = []
     for head, target in zip(heads, targets, strict=True):
-        squared = (head.logits.softmax(dim=-1) - target).square().sum(dim=-1) * head.mask  # [U, N]
-        distances.append(squared.sum(dim=1) / head.mask.sum(dim=1).clamp(min=1))
+        distances.append(head.mean((head.logits.softmax(dim=-1) - target).square().sum(dim=-1)))
     return torch.stack(distances).sum(dim=0)

@@ -22,7 +22,7 @@ from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
-from friend_training.nn.encoder import load_encoder
+from friend_training.nn.encoders import open_encoder
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.semi_supervised import Learning, batches, learn
 from friend_training.nn.torch_protocol import NetworkTask, network_task
@@ -63,7 +63,7 @@ def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPla
     """Give every task a network on one and the same encoder, and train them with mixed batches."""
     seed_everything(plan.seed)
     first = next(iter(tasks.values()))
-    encoder = load_encoder(first.encoder)
+    encoder = open_encoder(first.encoder)
     for task in tasks.values():
         task.network = task.definition.network(encoder)
     together = nn.ModuleList([task.network for task in tasks.values()])

@@ -1,14 +1,13 @@
 """What a task on torch has to define; everything else (training, labelling, saving) it shares with the others."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from torch import Tensor, nn
 
 from friend_training.core.task import Prediction, PseudoLabel
-from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
-from friend_training.nn.tokens import Tokenizer
 
 
 class Item(Protocol):
@@ -34,10 +33,18 @@ class Definition(Protocol):
     name: str
     label_type: Any
     main_metric: str
-    tokenizer: Tokenizer
 
-    def network(self, encoder: Encoder) -> nn.Module:
-        """The task's model on top of an encoder: a batch in, a sequence of `Head` out."""
+    def network(self, encoder: Any) -> nn.Module:
+        """The task's model on top of an encoder (`nn.encoders.AnyEncoder`, of the kind that the definition reads for),
+        which it keeps as `encoder`: a batch in, a sequence of `Head` out."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write what belongs to the weights beside the encoder's shape: tokenizer or vocabulary, names of classes."""
+        ...
+
+    def check(self, folder: Path) -> None:
+        """Refuse a folder that was saved by a definition with other words or classes than these."""
         ...
 
     def gold_items(self, examples: Sequence[Any]) -> Sequence[Item]: ...

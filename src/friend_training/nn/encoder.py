@@ -53,6 +53,10 @@ class Encoder(nn.Module):
         hidden: Tensor = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask).last_hidden_state
         return hidden
 
+    def save_shape(self, folder: Path) -> None:
+        """All that is needed to make this encoder again, but for its weights and tokenizer."""
+        self.model.config.save_pretrained(str(folder))  # type: ignore[union-attr, operator]
+
 
 def load_encoder(source: str | Path) -> Encoder:
     """Weights from a local folder or a hub name, through transformers."""

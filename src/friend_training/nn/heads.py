@@ -13,14 +13,24 @@ MASKED = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The decisions of one kind for U units: N slots each, of which `mask` are real, over C classes."""
+    """The decisions of one kind for U units: N slots each, of which `mask` are real, over C classes.
+
+    `scale` says how many times a unit's mean over its slots counts, once unless given: of all the spans of a sentence
+    few are phrases, and a plain mean would make them count the less the longer the sentence is.
+    """
 
     logits: Tensor  # [U, N, C]
     mask: Tensor  # [U, N]
+    scale: Tensor | None = None  # [U]
+
+    def mean(self, values: Tensor) -> Tensor:
+        """Values of slots [U, N] → those of units [U]."""
+        means = (values * self.mask).sum(dim=1) / self.mask.sum(dim=1).clamp(min=1)
+        return means if self.scale is None else means * self.scale
 
 
 def unit_losses(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
-    """Cross-entropy of each unit: mean over its slots, summed over heads.
+    """Cross-entropy of each unit: (scaled) mean over its slots, summed over heads.
 
     A target is hard ([U, N] class numbers) or soft ([U, N, C] probabilities); Eq. 1 is this up to a constant.
     """
@@ -29,6 +39,5 @@ def unit_losses(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
         classes = head.logits.size(-1)
         flat_target = target.reshape(-1, classes) if target.dim() == 3 else target.reshape(-1)
         entropy = F.cross_entropy(head.logits.reshape(-1, classes), flat_target, reduction="none")
-        entropy = entropy.view(head.mask.shape) * head.mask  # [U, N]
-        losses.append(entropy.sum(dim=1) / head.mask.sum(dim=1).clamp(min=1))
+        losses.append(head.mean(entropy.view(head.mask.shape)))
     return torch.stack(losses).sum(dim=0)  # [U]

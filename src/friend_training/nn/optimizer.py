@@ -1,4 +1,4 @@
-"""AdamW for the network, lazy Adam for the rows of the word embeddings, one schedule and one clipping for both."""
+"""AdamW for the network, lazy Adam for the rows of sparse embeddings, one schedule and one clipping for both."""
 
 import math
 from collections.abc import Iterable
@@ -6,26 +6,28 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from friend_training.nn.encoder import Encoder
+from friend_training.nn.encoders import AnyEncoder
 
 
 def make_optimizers(
     module: nn.Module, *, encoder_rate: float, head_rate: float, weight_decay: float
 ) -> list[torch.optim.Optimizer]:
-    """Rows of the embedding table that a batch does not touch cost nothing: SparseAdam leaves them alone."""
-    encoders = [part for part in module.modules() if isinstance(part, Encoder)]
-    words = [encoder.words.weight for encoder in encoders]
-    word_ids = {id(weight) for weight in words}
-    encoder_weights = [p for encoder in encoders for p in encoder.parameters() if id(p) not in word_ids]
-    inside = word_ids | {id(weight) for weight in encoder_weights}
+    """Rows of an embedding table that a batch does not touch cost nothing: SparseAdam leaves them alone."""
+    encoders = [part for part in module.modules() if isinstance(part, AnyEncoder)]
+    inside_encoders = [part for encoder in encoders for part in encoder.modules()]
+    tables = [part for part in inside_encoders if isinstance(part, nn.Embedding | nn.EmbeddingBag) and part.sparse]
+    rows = [table.weight for table in tables]
+    row_ids = {id(weight) for weight in rows}
+    encoder_weights = [p for encoder in encoders for p in encoder.parameters() if id(p) not in row_ids]
+    inside = row_ids | {id(weight) for weight in encoder_weights}
     head_weights = [p for p in module.parameters() if id(p) not in inside]
     groups = [
         *_decayed(encoder_weights, encoder_rate, weight_decay),
         *_decayed(head_weights, head_rate, weight_decay),
     ]
     optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=True)]
-    if words:
-        optimizers.append(torch.optim.SparseAdam(words, lr=encoder_rate))
+    if rows:
+        optimizers.append(torch.optim.SparseAdam(rows, lr=encoder_rate))
     return optimizers
 
 

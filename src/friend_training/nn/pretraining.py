@@ -31,7 +31,7 @@ def pretrain_encoder(folder: Path, texts: Sequence[str], shape: EncoderShape, *,
     model = AutoModel.from_pretrained(str(folder))
     with torch.no_grad():
         words = model.get_input_embeddings().weight
-        # As long as the vectors they replace: longer ones would drown the positions that are added to them.
+        # As long as the vectors they replace: what is added to them (turns, predicates) must not drown.
         words[torch.from_numpy(known)] = torch.from_numpy(vectors[known]) * words.norm(dim=1).mean()
     model.save_pretrained(str(folder))
 
@@ -40,10 +40,16 @@ def neighbour_vectors(
     texts: Sequence[str], tokenizer: Tokenizer, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Unit vectors [vocabulary, width] of all pieces, and which of them have neighbours at all."""
-    size = len(tokenizer.backend)
     tokenizer.remember(texts)
-    gap = (-1,) * max(DISTANCES)  # no neighbours across texts
-    line = np.array([piece for text in texts for piece in (*tokenizer(text).ids, *gap)])
+    return line_vectors([tokenizer(text).ids for text in texts], len(tokenizer.backend), width, seed=seed)
+
+
+def line_vectors(
+    lines: Sequence[Sequence[int]], size: int, width: int, *, seed: int
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The same for lines of numbers below `size`, be they pieces or words."""
+    gap = (-1,) * max(DISTANCES)  # no neighbours across lines
+    line = np.array([number for numbers in lines for number in (*numbers, *gap)])
     tables = []
     for distance in DISTANCES:
         left, right = line[:-distance], line[distance:]

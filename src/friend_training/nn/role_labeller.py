@@ -52,7 +52,7 @@ class RoleLabeller(nn.Module):
         self.classify = nn.Linear(width, len(TAGS))
 
     def forward(self, batch: RoleBatch) -> tuple[Head, ...]:
-        if not len(batch.dialogue):  # dialogues without predicates: attention cannot lay out a batch of none
+        if batch.dialogue.size(0) == 0:  # dialogues without predicates: attention cannot lay out a batch of none
             length = batch.mask.size(1)
             return (Head(torch.zeros(0, length, len(TAGS)), torch.zeros(0, length, dtype=torch.bool)),)
         pieces = torch.arange(batch.ids.size(1))

@@ -13,7 +13,7 @@ from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLab
 from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
-from friend_training.nn.encoder import empty_encoder, load_encoder
+from friend_training.nn.encoders import open_encoder, shaped_encoder
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, seed_everything, train
 
 WEIGHTS = "model.safetensors"
@@ -51,7 +51,7 @@ class TorchTask:
     ) -> FitSummary:
         seed_everything(plan.seed)
         if self._network is None or plan.restart:
-            self._network = self.definition.network(load_encoder(self.encoder))
+            self._network = self.definition.network(open_encoder(self.encoder))
         items = [
             *self.definition.gold_items(gold),
             *self.definition.pseudo_items(pseudo, pseudo_weight=plan.pseudo_weight),
@@ -102,15 +102,15 @@ class TorchTask:
         return self.definition.score(gold, self._predict(self.definition.inputs_of(gold), progress))
 
     def save(self, folder: Path) -> None:
-        encoder = self.network.encoder
-        encoder.model.config.save_pretrained(str(folder))  # type: ignore[union-attr, operator]
-        self.definition.tokenizer.save(folder)
+        self.network.encoder.save_shape(folder)  # type: ignore[union-attr, operator]
+        self.definition.save(folder)
         state = {name: weight.contiguous() for name, weight in self.network.state_dict().items()}
         save_file(state, folder / WEIGHTS)
         (folder / "task.json").write_text(json.dumps({"task": self.name}) + "\n")
 
     def load(self, folder: Path) -> None:
-        network = self.definition.network(empty_encoder(folder))
+        self.definition.check(folder)
+        network = self.definition.network(shaped_encoder(folder))
         network.load_state_dict(load_file(folder / WEIGHTS))
         self._network = network
 

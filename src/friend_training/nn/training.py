@@ -36,7 +36,7 @@ class TrainingSettings:
     clip: float = 1.0
     look_every: int = 50
     early_stopping_units: int = 300
-    labelling_pieces: int = 8192
+    labelling_pieces: int = 1024
 
 
 def train(

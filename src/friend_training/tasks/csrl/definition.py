@@ -30,6 +30,12 @@ class CsrlDefinition:
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
 
+    def save(self, folder: Path) -> None:
+        self.tokenizer.save(folder)
+
+    def check(self, folder: Path) -> None:
+        """Roles are the same everywhere: any folder of this task will do."""
+
     def gold_items(self, examples: Sequence[CsrlExample]) -> list[RoleItem]:
         return self._items([example.dialogue for example in examples], [example.roles for example in examples])
 

@@ -39,6 +39,12 @@ class SrlDefinition:
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
 
+    def save(self, folder: Path) -> None:
+        self.tokenizer.save(folder)
+
+    def check(self, folder: Path) -> None:
+        """Roles are the same everywhere: any folder of this task will do."""
+
     def gold_items(self, examples: Sequence[SrlExample]) -> list[RoleItem]:
         labels = [[_as_roles(label) for label in example.roles] for example in examples]
         return self._items([example.sentence for example in examples], labels)

@@ -1,0 +1,113 @@
+"""Constituency parsing: a unit is one sentence, its label the phrases and the preterminals of the words."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.errors import ConfigError, DataError
+from friend_training.examples import Tree, TreeExample, Words
+from friend_training.nn.encoders import AnyEncoder
+from friend_training.nn.heads import Head
+from friend_training.nn.names import Numbering, check_names, save_names
+from friend_training.nn.sentences import (
+    SentenceBatch,
+    SentenceItem,
+    collate_sentences,
+    pseudo_sentence_items,
+    sentence_items,
+    sentences_of,
+    word_table,
+)
+from friend_training.nn.word_reader import Row, word_reader
+from friend_training.tasks.constituency.decoding import NO_PHRASE, decode_trees
+from friend_training.tasks.constituency.metrics import bracket_scores
+from friend_training.tasks.constituency.model import SpanParser, slot_of
+
+SPANS, TAGS = 0, 1
+"""The two kinds of decisions, in the order of the network's heads."""
+
+
+class ConstituencyDefinition:
+    """A chart parser over independent decisions about spans; chains of unary phrases are labels of their own (A+B)."""
+
+    name = "constituency"
+    label_type = Tree
+    main_metric = "f1"
+
+    def __init__(self, *, encoder: str | Path, phrases: Sequence[str], tags: Sequence[str]) -> None:
+        if not phrases or not tags:
+            raise ConfigError("constituency parsing needs the names of some phrases and tags")
+        self.reader = word_reader(encoder)
+        self.phrases, self.tags = Numbering("phrases", tuple(phrases)), Numbering("tags", tuple(tags))
+
+    def network(self, encoder: AnyEncoder) -> nn.Module:
+        return SpanParser(encoder, labels=1 + len(self.phrases.names), tags=len(self.tags.names))
+
+    def save(self, folder: Path) -> None:
+        self.reader.save(folder)
+        save_names(folder, self._names())
+
+    def check(self, folder: Path) -> None:
+        self.reader.check(folder)
+        check_names(folder, self._names())
+
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {"phrases": self.phrases.names, "tags": self.tags.names}
+
+    def gold_items(self, examples: Sequence[TreeExample]) -> list[SentenceItem]:
+        classes = [self._classes(example.words, example.tree) for example in examples]
+        return sentence_items(self.reader, self.inputs_of(examples), classes)
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
+        labels = [pseudo.label for pseudo in chosen]
+        classes = [self._classes(words, tree) for words, tree in zip(sentences_of(chosen), labels, strict=True)]
+        return pseudo_sentence_items(self.reader, chosen, classes, pseudo_weight=pseudo_weight)
+
+    def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
+        return sentence_items(self.reader, inputs, None)
+
+    def _classes(self, words: Words, tree: Tree) -> tuple[Row, ...]:
+        """Phrases as rows of (first fence, last fence, class), and the tag of each word."""
+        if len(tree.tags) != len(words.words):
+            raise DataError(f"sentence {words.id}: {len(words.words)} words, but {len(tree.tags)} tags")
+        spans = [(b.start, b.end, self.phrases.number(b.label, words.id) + NO_PHRASE + 1) for b in tree.brackets]
+        outside = [span for span in spans if not 0 <= span[0] < span[1] <= len(words.words)]
+        if outside:
+            raise DataError(f"sentence {words.id}: phrase {outside[0][:2]} is not within its {len(words.words)} words")
+        tags = [self.tags.number(tag, words.id) for tag in tree.tags]
+        return np.array(spans, dtype=np.int64).reshape(-1, 3), np.array(tags, dtype=np.int64)
+
+    def inputs_of(self, examples: Sequence[TreeExample]) -> list[Words]:
+        return [example.words for example in examples]
+
+    def units_in(self, example: TreeExample) -> int:
+        return 1
+
+    def collate(self, items: Sequence[SentenceItem]) -> SentenceBatch:
+        return collate_sentences(self.reader, items, span_targets)
+
+    def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
+        """A tree whose only phrase is the sentence says nothing."""
+        decoded = decode_trees(heads, batch, self.phrases.names, self.tags.names)
+        return [
+            [Prediction(item.sentence.id, tree, confidence, content=len(tree.brackets) > 1)]
+            for item, (tree, confidence) in zip(batch.items, decoded, strict=True)
+        ]
+
+    def score(
+        self, examples: Sequence[TreeExample], predictions: Sequence[Sequence[Prediction]]
+    ) -> Mapping[str, float]:
+        return bracket_scores([units[0].label for units in predictions], [example.tree for example in examples])
+
+
+def span_targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
+    spans = torch.full((len(items), longest * (longest + 1) // 2), NO_PHRASE)
+    for row, item in enumerate(items):
+        if item.classes is not None:
+            first, last, label = torch.from_numpy(item.classes[SPANS]).unbind(dim=1)
+            spans[row, slot_of(first, last, longest)] = label
+    return spans, word_table(items, longest, TAGS)

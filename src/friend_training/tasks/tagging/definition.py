@@ -1,0 +1,110 @@
+"""Part-of-speech tagging: a unit is one sentence, its label a tag for each word."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.errors import ConfigError, DataError
+from friend_training.examples import Tags, TagsExample, Words
+from friend_training.nn.encoders import AnyEncoder
+from friend_training.nn.heads import Head
+from friend_training.nn.names import Numbering, check_names, save_names
+from friend_training.nn.sentences import (
+    SentenceBatch,
+    SentenceItem,
+    collate_sentences,
+    pseudo_sentence_items,
+    sentence_items,
+    sentences_of,
+    word_table,
+)
+from friend_training.nn.word_reader import Row, word_reader
+from friend_training.tasks.tagging.metrics import tag_scores
+
+
+class Tagger(nn.Module):
+    """A softmax over the tags for every word."""
+
+    def __init__(self, encoder: AnyEncoder, tags: int) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.tag = nn.Linear(encoder.width, tags)
+
+    def forward(self, batch: SentenceBatch) -> tuple[Head, ...]:
+        return (Head(self.tag(batch.input.encode(self.encoder)), batch.mask),)
+
+
+class TaggingDefinition:
+    """Words are tagged one by one; what their neighbours are is the encoder's business."""
+
+    name = "tagging"
+    label_type = Tags
+    main_metric = "accuracy"
+
+    def __init__(self, *, encoder: str | Path, tags: Sequence[str]) -> None:
+        if not tags:
+            raise ConfigError("tagging needs the names of some tags")
+        self.reader = word_reader(encoder)
+        self.tags = Numbering("tags", tuple(tags))
+
+    def network(self, encoder: AnyEncoder) -> nn.Module:
+        return Tagger(encoder, tags=len(self.tags.names))
+
+    def save(self, folder: Path) -> None:
+        self.reader.save(folder)
+        save_names(folder, {"tags": self.tags.names})
+
+    def check(self, folder: Path) -> None:
+        self.reader.check(folder)
+        check_names(folder, {"tags": self.tags.names})
+
+    def gold_items(self, examples: Sequence[TagsExample]) -> list[SentenceItem]:
+        classes = [self._classes(example.words, example.tags) for example in examples]
+        return sentence_items(self.reader, self.inputs_of(examples), classes)
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
+        labels = [pseudo.label for pseudo in chosen]
+        classes = [self._classes(words, tags) for words, tags in zip(sentences_of(chosen), labels, strict=True)]
+        return pseudo_sentence_items(self.reader, chosen, classes, pseudo_weight=pseudo_weight)
+
+    def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
+        return sentence_items(self.reader, inputs, None)
+
+    def _classes(self, words: Words, label: Tags) -> tuple[Row, ...]:
+        if len(label.tags) != len(words.words):
+            raise DataError(f"sentence {words.id}: {len(words.words)} words, but {len(label.tags)} tags")
+        return (np.array([self.tags.number(tag, words.id) for tag in label.tags], dtype=np.int64),)
+
+    def inputs_of(self, examples: Sequence[TagsExample]) -> list[Words]:
+        return [example.words for example in examples]
+
+    def units_in(self, example: TagsExample) -> int:
+        return 1
+
+    def collate(self, items: Sequence[SentenceItem]) -> SentenceBatch:
+        return collate_sentences(self.reader, items, _targets)
+
+    def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
+        """The likeliest tags; the confidence is the geometric mean of their probabilities."""
+        head, names = heads[0], self.tags.names
+        logs, best = head.logits.log_softmax(dim=2).max(dim=2)  # [B, N]
+        words = head.mask.sum(dim=1)
+        means = torch.where(head.mask, logs, 0.0).double().sum(dim=1) / words.clamp(min=1)
+        confidence = torch.where(words > 0, means.exp(), 0.0).tolist()
+        return [
+            [Prediction(item.sentence.id, Tags(tuple(names[n] for n in row[: item.words])), sure, item.words > 0)]
+            for item, row, sure in zip(batch.items, best.tolist(), confidence, strict=True)
+        ]
+
+    def score(
+        self, examples: Sequence[TagsExample], predictions: Sequence[Sequence[Prediction]]
+    ) -> Mapping[str, float]:
+        return tag_scores([units[0].label for units in predictions], [example.tags for example in examples])
+
+
+def _targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
+    return (word_table(items, longest, 0),)
