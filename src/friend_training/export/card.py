@@ -1,0 +1,147 @@
+"""The model card of an exported model: what it does, what it was made from, how good it is, and where it ends."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from friend_training import __version__
+from friend_training.core.run import Run
+from friend_training.examples import ROLES
+from friend_training.scenarios.config import Config, PretrainedEncoder
+from friend_training.scenarios.tasks import TaskName
+
+TITLES: dict[TaskName, str] = {
+    "csrl": "Conversational semantic role labelling",
+    "rewriting": "Dialogue rewriting",
+}
+WHAT: dict[TaskName, str] = {
+    "csrl": (
+        "For a predicate of the last turn of a dialogue the model marks its arguments, wherever in the dialogue they"
+        f" stand. Labels: {', '.join(ROLES)}, as BIO tags over word pieces. Predicates must be named."
+    ),
+    "rewriting": (
+        "The model rewrites the last turn of a dialogue so that it can be understood without the turns before it: each"
+        " word piece is kept or deleted, and a span of the dialogue may be inserted before it. Labels: keep or delete,"
+        " first and last piece of the insertion."
+    ),
+}
+USE: dict[TaskName, str] = {
+    "csrl": 'model.roles(["小李喝绿茶吗？", "他不喝。"], predicates=["喝"])',
+    "rewriting": 'model.rewrite(["小李喝绿茶吗？", "他不喝。"]).text',
+}
+LIMITS: dict[TaskName, str] = {
+    "csrl": "An argument lies in one turn. Arguments of one predicate do not overlap.",
+    "rewriting": (
+        "What does not stand in the dialogue cannot be inserted, and at most one span goes before each piece. A wrong"
+        " insertion changes what somebody said: do not show a rewrite as their words."
+    ),
+}
+DATA = {
+    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "public": "public datasets, read with friend-training",
+    "files": "files of whoever trained it",
+}
+INPUTS: dict[TaskName, str] = {
+    "csrl": "ids, types, mask, turn [B, M]; dialogue, first, last [U], U ≥ 1 predicates; output: logits [U, M, 17]",
+    "rewriting": (
+        "ids, types, mask [B, M]; source [B, M] (bool: may be inserted); slots [B, N] (the pieces of the last turn and"
+        " its end); output: keep [B, N, 2], start and end [B, N, M]"
+    ),
+}
+
+
+def model_card(*, task: TaskName, method: str, iteration: int, config: Config, run: Run, onnx: bool) -> str:
+    """README.md in the form that model hubs read; every number comes from the run."""
+    rows = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    mine = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
+    encoder = config.encoder
+    begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
+    before = "" if iteration else " (Base, before any pseudo-label)"
+    return f"""\
+---
+language: zh
+library_name: transformers
+tags: [friend-training, {task}]
+---
+# {TITLES[task]}, {config.name}
+
+{WHAT[task]}
+
+| | |
+|---|---|
+| task | `{task}` |
+| method | `{method}`, iteration {iteration}{before}: the best on dev |
+| run | `{config.name}`, seed {config.seed} |
+| encoder it began with | {begun} |
+| made with | friend-training {__version__} |
+
+## How to load it
+
+With `pip install friend-training`:
+
+```python
+from friend_training import FriendTrainedModel
+
+model = FriendTrainedModel.from_pretrained("this folder")
+{USE[task]}
+```
+
+The encoder alone, as it is after training and without our heads, is a plain transformers model:
+
+```python
+from transformers import AutoModel, AutoTokenizer
+
+encoder = AutoModel.from_pretrained("this folder/encoder")  # a pooler that transformers adds is untrained
+tokenizer = AutoTokenizer.from_pretrained("this folder/encoder")
+```
+{_onnx(task) if onnx else ""}
+## How good it is
+
+{_table(mine)}
+
+Dev chose the iteration, test was looked at once. {_units(task)}
+
+## What it was made from
+
+Data: {DATA[config.data.kind]}. Fingerprints (SHA-256, shortened) of the parts, as the run recorded them:
+
+{_fingerprints(run.fingerprints)}
+
+## Limits
+
+- It was trained and tested on Chinese dialogues of the kind named above. How it does elsewhere nobody has measured.
+- It sees at most {config.max_length} word pieces: of a longer dialogue the oldest are cut off. {LIMITS[task]}
+- A confidence is the product of the model's own probabilities, not the share of cases in which it is right.
+
+## Licence
+
+The code of friend-training is under Apache-2.0. The weights derive from the encoder and the data named above: what you
+may do with them depends on the licences of both.
+"""
+
+
+def _onnx(task: TaskName) -> str:
+    return f"""
+`model.onnx` is the network without tokenizer and decoding, for batches of any size. Inputs: {INPUTS[task]}. How
+dialogues are laid out is in `friend_training.nn.rendering`.
+"""
+
+
+def _table(rows: list[Mapping[str, Any]]) -> str:
+    names = sorted({name for row in rows for name in row["metrics"]})
+    head = [row["split"].removeprefix("test:") for row in rows]
+    lines = [f"| metric, in percent | {' | '.join(head)} |", "|---|" + "--:|" * len(head)]
+    for name in names:
+        cells = [f"{row['metrics'][name]:.1f}" for row in rows]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _units(task: TaskName) -> str:
+    if task == "csrl":
+        return "An argument counts if role and span are exactly right; `cross_` are those in earlier turns."
+    return "`em` is exact match, `wer` the word error rate over characters (less is better)."
+
+
+def _fingerprints(found: Mapping[str, str]) -> str:
+    return "\n".join(["| part | fingerprint |", "|---|---|", *(f"| {n} | `{v[:16]}` |" for n, v in found.items())])

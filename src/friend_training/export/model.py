@@ -1,0 +1,136 @@
+"""A trained model as transformers knows models: `FriendTrainedModel.from_pretrained(folder)`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from torch import nn
+from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
+
+from friend_training.core.task import Prediction
+from friend_training.errors import UnsupportedTaskError
+from friend_training.examples import Dialogue
+from friend_training.nn.definition import Definition
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.role_labeller import PredicateMark, RoleLabeller
+from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.training import TrainingSettings
+from friend_training.scenarios.answers import RewriteMade, RolesFound, rewrite_made, roles_found
+from friend_training.scenarios.asked import GivenDialogue, GivenPredicate, as_dialogue
+from friend_training.tasks.csrl.definition import CsrlDefinition
+from friend_training.tasks.rewriting.biaffine import BiaffineRewriter, Scorer
+from friend_training.tasks.rewriting.definition import RewritingDefinition
+from friend_training.tasks.rewriting.edits import SpanSource
+from friend_training.tasks.rewriting.model import Rewriter
+
+WITHOUT_POOLER = ("bert", "roberta", "ernie")
+
+
+class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
+    """What the weights do not say: the task, how dialogues are laid out for it, and the shape of the encoder.
+
+    `encoder` is the encoder's own config as a dictionary. `labelling_pieces` is the size of the batches in which the
+    run labelled: the same batches give the same bits.
+    """
+
+    model_type = "friend-trained"
+
+    def __init__(
+        self,
+        task: str = "csrl",
+        encoder: dict[str, Any] | None = None,
+        max_pieces: int = 125,
+        predicate_mark: PredicateMark = "after",
+        span_source: SpanSource = "dialogue",
+        scorer: Scorer = "dot",
+        labelling_pieces: int = 8192,
+        **others: Any,
+    ) -> None:
+        self.task = task
+        self.encoder = encoder or {"model_type": "bert"}
+        self.max_pieces = max_pieces
+        self.predicate_mark = predicate_mark
+        self.span_source = span_source
+        self.scorer = scorer
+        self.labelling_pieces = labelling_pieces
+        super().__init__(**others)
+
+
+class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
+    """One of our networks with its encoder. `from_pretrained` also opens the tokenizer, so that it takes dialogues."""
+
+    config_class = FriendTrainedConfig
+    base_model_prefix = "network"
+
+    def __init__(self, config: FriendTrainedConfig) -> None:
+        super().__init__(config)
+        self.network = _network(config)
+        self.task: TorchTask | None = None
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def from_pretrained(cls, source: str | Path, *inputs: Any, **options: Any) -> Self:  # type: ignore[override]
+        """Load a folder that `friend-train export` wrote, or a hub repository that holds one."""
+        model: Self = super().from_pretrained(str(source), *inputs, **options)
+        config = model.config
+        assert isinstance(config, FriendTrainedConfig)
+        model.task = _task(config, source, model.network)
+        return model
+
+    def forward(self, batch: Any) -> tuple[Head, ...]:
+        """The logits of a batch as the task's definition collates it."""
+        heads: tuple[Head, ...] = self.network(batch)
+        return heads
+
+    def predict(self, dialogues: Sequence[Dialogue]) -> list[list[Prediction]]:
+        """Label dialogues: one list per dialogue, one prediction per unit, exactly as the run's own model does."""
+        if self.task is None:
+            raise UnsupportedTaskError("this model was not made by from_pretrained, so it has no tokenizer")
+        return self.task.predict(dialogues)
+
+    def rewrite(self, dialogue: GivenDialogue) -> RewriteMade:
+        """The last turn as it reads without the turns before it (a model of the task 'rewriting')."""
+        self._expect("rewriting")
+        given = as_dialogue(dialogue)
+        return rewrite_made(given, self.predict([given])[0])
+
+    def roles(self, dialogue: GivenDialogue, predicates: Sequence[GivenPredicate]) -> tuple[RolesFound, ...]:
+        """The arguments of the named predicates of the last turn (a model of the task 'csrl')."""
+        self._expect("csrl")
+        given = as_dialogue(dialogue, predicates)
+        return roles_found(given, self.predict([given])[0])
+
+    def _expect(self, task: str) -> None:
+        if self.config.task != task:
+            raise UnsupportedTaskError(f"this is a model of the task {self.config.task!r}, not of {task!r}")
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """All weights come from the folder."""
+
+
+AutoConfig.register(FriendTrainedConfig.model_type, FriendTrainedConfig)
+AutoModel.register(FriendTrainedConfig, FriendTrainedModel)
+
+
+def _network(config: FriendTrainedConfig) -> nn.Module:
+    settings = dict(config.encoder)
+    shape = AutoConfig.for_model(settings.pop("model_type"), **settings)
+    extra = {"add_pooling_layer": False} if shape.model_type in WITHOUT_POOLER else {}
+    encoder = Encoder(AutoModel.from_config(shape, **extra))  # type: ignore[no-untyped-call]
+    if config.task == "csrl":
+        return RoleLabeller(encoder, mark=config.predicate_mark)
+    return Rewriter(encoder) if config.scorer == "dot" else BiaffineRewriter(encoder)
+
+
+def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -> TorchTask:
+    definition: Definition
+    if config.task == "csrl":
+        definition = CsrlDefinition(encoder=source, max_length=config.max_pieces, mark=config.predicate_mark)
+    else:
+        definition = RewritingDefinition(
+            encoder=source, max_length=config.max_pieces, span_source=config.span_source, scorer=config.scorer
+        )
+    task = TorchTask(definition, encoder=source, settings=TrainingSettings(labelling_pieces=config.labelling_pieces))
+    task.network = network
+    return task

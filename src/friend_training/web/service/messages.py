@@ -1,0 +1,99 @@
+"""What is sent to the service: strict types, no unknown fields, all that is limited says so in the OpenAPI page."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from friend_training.examples import Turn
+from friend_training.scenarios.answers import RolesFound
+from friend_training.scenarios.asked import GivenPredicate, GivenTurn
+from friend_training.web.service.limits import PREDICATES, SPEAKER_CHARACTERS, TURN_CHARACTERS, TURNS
+
+NO_CONTROLS = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+"""Text may have tabs and line breaks, but no null bytes or other control characters."""
+
+Said = Annotated[str, Field(max_length=TURN_CHARACTERS, pattern=NO_CONTROLS)]
+Word = Annotated[str, Field(min_length=1, max_length=TURN_CHARACTERS, pattern=NO_CONTROLS)]
+Name = Annotated[str, Field(min_length=1, max_length=SPEAKER_CHARACTERS, pattern=NO_CONTROLS)]
+
+
+class Message(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class TurnSaid(Message):
+    """One turn of a named speaker."""
+
+    speaker: Name
+    text: Said
+
+
+class Span(Message):
+    """Characters [start, end) of the last turn, counted from 0."""
+
+    start: Annotated[int, Field(ge=0, lt=TURN_CHARACTERS)]
+    end: Annotated[int, Field(ge=1, le=TURN_CHARACTERS)]
+
+
+Turns = Annotated[
+    list[Said | TurnSaid],
+    Field(
+        min_length=1,
+        max_length=TURNS,
+        description="The dialogue, oldest turn first. The last turn is the one that is labelled and must have text."
+        " Plain strings are two speakers in turn.",
+    ),
+]
+Predicates = Annotated[
+    list[Word | Span] | None,
+    Field(
+        max_length=PREDICATES,
+        description="The predicates of the last turn that are asked about: words that stand in it, or spans of it."
+        " Without them they are found.",
+    ),
+]
+
+
+class DialogueSent(Message):
+    """A dialogue to rewrite."""
+
+    turns: Turns
+
+
+class QuestionSent(Message):
+    """A dialogue to label."""
+
+    turns: Turns
+    predicates: Predicates = None
+
+
+class RolesAnswer(Message):
+    """One entry for each predicate, in the order of the text."""
+
+    predicates: tuple[RolesFound, ...]
+
+
+class Refusal(Message):
+    """What was wrong, in one line."""
+
+    error: str
+
+
+class Health(Message):
+    """What is served. `agreement` is false where the run's bridge is gone, `finder` where predicates must be named."""
+
+    status: str
+    run: str
+    method: str
+    agreement: bool
+    finder: bool
+
+
+def turns_of(sent: list[str | TurnSaid]) -> list[GivenTurn]:
+    return [turn if isinstance(turn, str) else Turn(turn.speaker, turn.text) for turn in sent]
+
+
+def predicates_of(sent: list[str | Span] | None) -> list[GivenPredicate] | None:
+    if sent is None:
+        return None
+    return [one if isinstance(one, str) else (one.start, one.end) for one in sent]
