@@ -1,0 +1,89 @@
+"""The loop that speed is compared with (DESIGN 5b): what one writes first, properly written.
+
+The same network, items, loss and decoder as ours; but every predicate is an example with an encoder pass of its own,
+every sequence is padded to 125 pieces, examples come in the order given (shuffled in training), 32 to a batch in
+labelling and 16 in training, and one plain AdamW moves all weights, so the word embeddings get dense gradients.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from friend_training.core.task import Prediction
+from friend_training.nn.heads import unit_losses
+from friend_training.nn.rendering import NO_TURN
+from friend_training.nn.role_labeller import RoleBatch
+from friend_training.nn.training import TrainingSettings, weighted_mean
+from friend_training.tasks.csrl.definition import CsrlDefinition
+from friend_training.tasks.rewriting.definition import RewritingDefinition
+from friend_training.tasks.rewriting.model import RewriteBatch
+
+DialogueDefinition = CsrlDefinition | RewritingDefinition
+
+LENGTH = 125
+LABELLING_BATCH = 32
+TRAINING_BATCH = 16
+
+
+def label_one_by_one(
+    definition: DialogueDefinition, network: nn.Module, inputs: Sequence[Any]
+) -> list[list[Prediction]]:
+    """The predictions of inputs that have one unit each."""
+    network.eval()
+    items: Sequence[Any] = definition.input_items(inputs)
+    predictions: list[list[Prediction]] = []
+    with torch.no_grad():
+        for begin in range(0, len(items), LABELLING_BATCH):
+            batch = padded(definition.collate(items[begin : begin + LABELLING_BATCH]), definition.tokenizer.pad_id)
+            predictions.extend(definition.decode(network(batch), batch))
+    return predictions
+
+
+def dense(network: nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
+    """One AdamW over all weights of the network, whose word embeddings now get dense gradients like all others."""
+    encoder: Any = network.encoder
+    encoder.words.sparse = False
+    inside = {id(weight) for weight in encoder.parameters()}
+    groups = [
+        {"params": list(encoder.parameters()), "lr": settings.encoder_rate},
+        {"params": [w for w in network.parameters() if id(w) not in inside], "lr": settings.head_rate},
+    ]
+    return torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+
+
+def train_one_by_one(
+    definition: DialogueDefinition, network: nn.Module, items: Sequence[Any], settings: TrainingSettings, *, seed: int
+) -> int:
+    """One epoch over items of one unit each; how many there were."""
+    optimizer = dense(network, settings)
+    network.train()
+    order = torch.randperm(len(items), generator=torch.Generator().manual_seed(seed)).tolist()
+    units = 0
+    for begin in range(0, len(order), TRAINING_BATCH):
+        chosen = [items[index] for index in order[begin : begin + TRAINING_BATCH]]
+        batch = padded(definition.collate(chosen), definition.tokenizer.pad_id)
+        loss = weighted_mean(unit_losses(network(batch), batch.targets), batch.weights)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
+        optimizer.step()
+        units += len(batch.weights)
+    return units
+
+
+def padded(batch: Any, pad_id: int) -> Any:
+    """The same batch with sequences of 125 pieces (an utterance that alone is longer stays as it is)."""
+    missing = max(LENGTH - batch.ids.size(1), 0)
+
+    def fill(table: Tensor, value: int) -> Tensor:
+        return F.pad(table, (0, missing), value=value)
+
+    wider: dict[str, Any] = {"ids": fill(batch.ids, pad_id), "types": fill(batch.types, 0), "mask": fill(batch.mask, 0)}
+    if isinstance(batch, RoleBatch):
+        return replace(batch, **wider, turn=fill(batch.turn, NO_TURN), targets=(fill(batch.targets[0], 0),))
+    assert isinstance(batch, RewriteBatch)
+    return replace(batch, **wider, source=fill(batch.source, False))
