@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 import pytest
 from tiny_study import FriendTrain
 
-from friend_training.cli import serve as serving
 from friend_training.web.listening import listening
 from untrained_run import make_run
 
@@ -51,14 +50,6 @@ def test_a_run_that_is_none_and_a_port_that_is_taken(
     assert (said.code, "cannot listen on 127.0.0.1" in said.err) == (2, True)
     said = friend_train("serve", untrained, "--port", "0", "--token", "short")
     assert (said.code, "--token: at least 16" in said.err) == (2, True)
-
-
-def test_serve_without_its_packages(
-    friend_train: FriendTrain, untrained: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "find_spec", lambda name: None)
-    said = friend_train("serve", untrained)
-    assert (said.code, "friend-training[web]" in said.err) == (2, True)
 
 
 def test_export(friend_train: FriendTrain, untrained: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """friend-train serve: the models of a run over HTTP."""
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,6 @@ import typer
 from rich.console import Console
 
 from friend_training.cli.evaluate import Method
-from friend_training.errors import ConfigError
 
 TOKEN_VARIABLE = "FRIEND_TRAINING_TOKEN"
 
@@ -40,9 +38,7 @@ def serve(
 
     Try: friend-train serve runs/demo
     """
-    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"serve needs {' and '.join(missing)}: pip install 'friend-training[web]'")
+    # Only now torch: --help answers at once.
     from friend_training.scenarios.loading import load
     from friend_training.web.guard import token_for
     from friend_training.web.listening import listening
