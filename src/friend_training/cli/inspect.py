@@ -1,6 +1,5 @@
 """friend-train inspect: a page that walks through the pseudo-labels of a run."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,6 @@ import typer
 from rich.console import Console
 
 from friend_training.cli.run import DataDir
-from friend_training.errors import ConfigError
 
 
 def inspect(
@@ -38,9 +36,6 @@ def inspect(
 
     Try: friend-train inspect runs/demo
     """
-    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"inspect needs {' and '.join(missing)}: pip install 'friend-training[web]'")
     from friend_training.web.inspector.serving import serve_inspector
 
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
