@@ -37,6 +37,14 @@ def test_by_hand() -> None:
     assert losses.tolist() == pytest.approx([(math.log(4 / 3) + math.log(2)) / 2 + math.log(4)])
 
 
+def test_a_scaled_head_counts_so_many_times_in_its_units() -> None:
+    head, targets = random_head(1)
+    scaled = Head(head.logits, head.mask, scale=torch.tensor([1.0, 2.5, 0.0]))
+    plain = unit_losses([head], [targets])
+    torch.testing.assert_close(unit_losses([scaled], [targets]), plain * torch.tensor([1.0, 2.5, 0.0]))
+    torch.testing.assert_close(unit_losses([head, scaled], [targets] * 2), plain * torch.tensor([2.0, 3.5, 1.0]))
+
+
 def test_soft_targets_are_cross_entropy() -> None:
     logits, target = torch.tensor([[[0.0, math.log(3.0)]]]), torch.tensor([[[0.5, 0.5]]])
     expected = -(0.5 * math.log(1 / 4) + 0.5 * math.log(3 / 4))
