@@ -78,7 +78,8 @@ def run(data: Corpus, runs: Path) -> None:
             finished, outcomes = study.run(method, **setting)
             if method in done:
                 continue  # run again only because a control counts what it chose
-            record = {"corpus": data.name, "seed": seed, "method": method, "setting": setting, "fingerprints": prints}
+            record: dict[str, Any] = {"corpus": data.name, "seed": seed, "method": method, "setting": setting}
+            record["fingerprints"] = prints
             for name in TASKS:
                 outcome = outcomes[name]
                 record[name] = {

@@ -72,7 +72,8 @@ def difference_table(records: Sequence[dict[str, Any]], corpus: str, counts: Pat
             for metric in METRICS:
                 found = compare(records, counts, corpus, better, worse, task, metric)
                 low, high = 100 * found.low, 100 * found.high
-                cells.append(f"{100 * found.difference:+.1f} [{low:+.1f}, {high:+.1f}] p = {found.p_value:.3f}")
+                p = "p < 0.001" if found.p_value < 0.001 else f"p = {found.p_value:.3f}"
+                cells.append(f"{100 * found.difference:+.1f} [{low:+.1f}, {high:+.1f}] {p}")
         lines.append(f"| {TITLES[better]} − {TITLES[worse]} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -130,8 +131,8 @@ def triangle_table(records: Sequence[dict[str, Any]]) -> str:
     """The estimate of three friends' accuracy in Σ beside the truth, by iteration; means over the seeds."""
     rows = [row for one in records for row in one["triangles"]]
     lines = [
-        "| triangle | lexicon undecided | iteration | inputs | estimated | true | mean error | runs with a warning |",
-        "|---|---|--:|--:|--:|--:|--:|--:|",
+        "| triangle | undecided | iteration | inputs | estimated | true | mean error | warned, no gold | with gold |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for undecided in ("neutral", None):
         for iteration in sorted({row["iteration"] for row in rows}):
@@ -144,6 +145,12 @@ def triangle_table(records: Sequence[dict[str, Any]]) -> str:
                 lines.append(
                     f"| {name} | {undecided or 'silent'} | {iteration} | {fmean(row['inputs'] for row in own):.0f} | "
                     f"{estimate} | {fmean(t for _, t in pairs):.3f} | {error} | "
+                    f"{sum(bool(without_gold(row)) for row in own)} of {len(own)} | "
                     f"{sum(bool(row['warnings']) for row in own)} of {len(own)} |"
                 )
     return "\n".join(lines) + "\n"
+
+
+def without_gold(row: dict[str, Any]) -> list[str]:
+    """The warnings that agreement alone gives rise to."""
+    return [text for text in row["warnings"] if not text.startswith("the errors of") and "on gold" not in text]
