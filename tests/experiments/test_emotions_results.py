@@ -1,4 +1,4 @@
-"""The numbers of experiments/emotions are those of the answers that were counted; its gold sets are what they say."""
+"""The numbers of experiments/emotions are those of the answers that were counted, and its rules were kept."""
 
 import json
 from collections import Counter
