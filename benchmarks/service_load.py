@@ -1,6 +1,7 @@
 """How many requests per second the service answers, and how long one waits: `friend-train serve` under load.
 
 python benchmarks/service_load.py RUN --seconds 20 --clients 16
+python benchmarks/service_load.py --show                  the table of what was measured
 
 The server is one process, the clients are threads of a second one, each with one connection and the next request as
 soon as the last is answered. Every endpoint is asked for a share of the time, by one client and by all of them: the
@@ -32,11 +33,17 @@ DIALOGUES = 200
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="load test of friend-train serve")
-    parser.add_argument("run", type=Path)
+    parser.add_argument("run", type=Path, nargs="?")
+    parser.add_argument("--show", action="store_true", help="only print what was measured, as a table")
     parser.add_argument("--seconds", type=float, default=20.0, help="of load, over all endpoints")
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args(arguments)
+    if asked.show:
+        print(table(asked.out))
+        return
+    if asked.run is None:
+        parser.error("expected the folder of a finished run, or --show")
     bodies = [
         json.dumps({"turns": [{"speaker": turn.speaker, "text": turn.text} for turn in one.dialogue.turns]}).encode()
         for one in generate(DIALOGUES, seed=4711, domain=Domain.FILM)
@@ -54,6 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             line = json.dumps({"run": asked.run.name, **record}, ensure_ascii=False)
             file.write(line + "\n")
             print(line)
+
+
+def table(path: Path) -> str:
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [
+        "| endpoint | clients | answers per second | p50 ms | p99 ms | asked together |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    rows += [
+        f"| `{one['endpoint']}` | {one['clients']} | {one['per_second']} | {one['p50_ms']} | {one['p99_ms']} |"
+        f" {one['mean_batch']} |"
+        for one in records
+    ]
+    return "\n".join(rows)
 
 
 def address_of(server: "subprocess.Popen[str]") -> tuple[str, int]:
