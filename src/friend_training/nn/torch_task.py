@@ -14,6 +14,7 @@ from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
 from friend_training.nn.encoders import open_encoder, shaped_encoder
+from friend_training.nn.side_by_side import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, seed_everything, train
 
 WEIGHTS = "model.safetensors"
@@ -84,16 +85,20 @@ class TorchTask:
         self.network.eval()
         items = self.definition.input_items(inputs)
         predictions: list[list[Prediction]] = [[] for _ in items]
+        batches = list(in_batches(items, lambda item: item.length, self.settings.labelling_pieces))
         done = 0
-        with torch.inference_mode():
-            for indices, group in in_batches(items, lambda item: item.length, self.settings.labelling_pieces):
-                batch = self.definition.collate(group)
-                decoded = self.definition.decode(self.network(batch), batch)
-                for index, units in zip(indices, decoded, strict=True):
-                    predictions[index] = units
-                done += len(group)
-                progress(done, len(items))
+        for (indices, _), decoded in zip(batches, side_by_side(self._label, batches), strict=True):
+            for index, units in zip(indices, decoded, strict=True):
+                predictions[index] = units
+            done += len(indices)
+            progress(done, len(items))
         return predictions
+
+    def _label(self, batch_of: tuple[list[int], list[Any]]) -> list[list[Prediction]]:
+        _, items = batch_of
+        with torch.inference_mode():
+            batch = self.definition.collate(items)
+            return self.definition.decode(self.network(batch), batch)
 
     def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
         return self._evaluate(gold, self.progress)
