@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from friend_training.examples import ROLES
-from friend_training.nn.bio import ALLOWED, OUTSIDE, TAGS, decode_tags, encode_spans, probability_of, spans_of
+from friend_training.nn.bio import ALLOWED, OUTSIDE, TAGS, Adjacent, decode_tags, encode_spans, probability_of, spans_of
 
 
 def _valid_sequences(length: int) -> np.ndarray:
@@ -33,16 +33,24 @@ def _score(logs: np.ndarray, tags: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return (np.take_along_axis(logs[None], tags.reshape(-1, len(logs), 1), axis=2)[..., 0] * mask).sum(axis=1)
 
 
+def _joined(sequences: np.ndarray) -> np.ndarray:
+    """Those in which no span stands right behind another one of its role."""
+    before, after = sequences[:, :-1], sequences[:, 1:]
+    begins = (after % 2 == 1) & ((before == after) | (before == after + 1))
+    return sequences[~begins.any(axis=1)]
+
+
 @given(
     length=st.integers(1, 4),
     sharpness=st.sampled_from([0.2, 1.0, 6.0]),
     insides=st.sampled_from([0.0, 3.0]),
+    adjacent=st.sampled_from(["apart", "joined"]),
     seed=st.integers(0, 2**32 - 1),
     data=st.data(),
 )
 @settings(max_examples=60, deadline=None)
 def test_decoding_equals_the_enumerator(
-    length: int, sharpness: float, insides: float, seed: int, data: st.DataObject
+    length: int, sharpness: float, insides: float, adjacent: Adjacent, seed: int, data: st.DataObject
 ) -> None:
     """`insides` favours the I tags, so that the best tag of each column is mostly not a valid sequence."""
     rows = 5
@@ -52,23 +60,24 @@ def test_decoding_equals_the_enumerator(
     logs = torch.from_numpy(logits).log_softmax(dim=-1)
     real = data.draw(st.lists(st.integers(1, length), min_size=rows, max_size=rows))
     mask = torch.arange(length) < torch.tensor(real)[:, None]
-    decoded = decode_tags(logs, mask).numpy()
+    decoded = decode_tags(logs, mask, adjacent).numpy()
+    sequences = SEQUENCES[length] if adjacent == "apart" else _joined(SEQUENCES[length])
     for row in range(rows):
         weights = mask[row].numpy().astype(np.float64)
         table = logs[row].double().numpy()
-        best = _score(table, SEQUENCES[length], weights).max()
+        best = _score(table, sequences, weights).max()
         assert _score(table, decoded[row], weights)[0] == pytest.approx(best, abs=1e-5)
         assert (decoded[row, real[row] :] == OUTSIDE).all()
-        assert (SEQUENCES[length] == decoded[row]).all(axis=1).any(), "not a valid sequence"
+        assert (sequences == decoded[row]).all(axis=1).any(), "not a valid sequence"
 
 
 def test_the_number_of_valid_sequences_and_the_allowed_transitions_agree() -> None:
     start = torch.zeros(len(TAGS), dtype=torch.long)
     start[OUTSIDE] = 1
-    counts = start @ ALLOWED.long()
+    counts = start @ ALLOWED["apart"].long()
     for length in (1, 2, 3, 4):
         assert int(counts.sum()) == len(SEQUENCES[length])
-        counts = counts @ ALLOWED.long()
+        counts = counts @ ALLOWED["apart"].long()
 
 
 @st.composite
@@ -97,7 +106,7 @@ def test_spans_come_back_from_their_tags(case: tuple[int, list[tuple[str, int, i
 def test_overlapping_spans_still_give_a_valid_sequence(spans: list[tuple[str, int, int]]) -> None:
     tags = encode_spans(8, spans)
     before = np.concatenate([[OUTSIDE], tags[:-1]])
-    assert ALLOWED.numpy()[before, tags].all()
+    assert ALLOWED["apart"].numpy()[before, tags].all()
     if spans:
         assert spans[-1] in spans_of(tags), "of overlapping spans the later one wins"
 

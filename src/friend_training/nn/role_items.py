@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from friend_training.examples import Argument, Dialogue, Predicate, Roles
 from friend_training.nn.batching import pad
-from friend_training.nn.bio import decode_tags, encode_spans, probability_of, spans_of
+from friend_training.nn.bio import Adjacent, decode_tags, encode_spans, probability_of, spans_of
 from friend_training.nn.heads import Head
 from friend_training.nn.rendering import NO_TURN, Rendered, render_all
 from friend_training.nn.role_labeller import RoleBatch
@@ -109,10 +109,10 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
     )
 
 
-def decode_roles(heads: Sequence[Head], batch: RoleBatch) -> list[list[DecodedRoles]]:
+def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart") -> list[list[DecodedRoles]]:
     """One list per item, one entry per predicate asked for, in that order."""
     logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
-    tags = decode_tags(logs, heads[0].mask)
+    tags = decode_tags(logs, heads[0].mask, adjacent)
     chosen = logs.gather(2, tags.unsqueeze(2)).squeeze(2).double().numpy()  # [U, M]
     table = tags.numpy()
     decoded: list[list[DecodedRoles]] = []

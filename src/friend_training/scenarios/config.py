@@ -97,6 +97,9 @@ class TrainedBridge(Section):
     steps: Count
     patience: Count | None
     dev: Count
+    # Left out where they say what they said before they were written out: the name of a result must not change.
+    predicate_mark: Annotated[Literal["after", "input"], Field(exclude_if=lambda mark: mark == "after")] = "after"
+    adjacent: Annotated[Literal["apart", "joined"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
 
 class LtpBridge(Section):

@@ -85,7 +85,13 @@ def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress:
 def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> TorchTask:
     assert config.bridge.kind == "trained"
     folder = run.folder / "bridge"
-    task = srl_task(encoder, training_settings(config.bridge_training), max_length=config.max_length)
+    task = srl_task(
+        encoder,
+        training_settings(config.bridge_training),
+        max_length=config.max_length,
+        mark=config.bridge.predicate_mark,
+        adjacent=config.bridge.adjacent,
+    )
     task.progress = progress
     plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)
 

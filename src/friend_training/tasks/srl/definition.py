@@ -1,5 +1,6 @@
 """Sentence-level semantic role labelling: the bridge. The CSRL network on a 'dialogue' of one turn, no speakers."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,12 +17,16 @@ from friend_training.examples import (
     SrlExample,
     Turn,
 )
+from friend_training.nn.bio import Adjacent
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
 from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items
 from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
 from friend_training.nn.tokens import Tokenizer
 from friend_training.tasks.srl.metrics import score_srl
+
+HOW = "how.json"
+"""In a saved folder: what the weights were made for, because a bridge is opened without the config it was made by."""
 
 
 class SrlDefinition:
@@ -31,16 +36,26 @@ class SrlDefinition:
     label_type = SentenceRoles
     main_metric = "f1"
 
-    def __init__(self, *, encoder: str | Path, max_length: int = 125, mark: PredicateMark = "after") -> None:
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        max_length: int = 125,
+        mark: PredicateMark = "after",
+        adjacent: Adjacent = "apart",
+    ) -> None:
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.mark = mark
+        self.adjacent = adjacent
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
 
     def save(self, folder: Path) -> None:
         self.tokenizer.save(folder)
+        how = {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
+        (folder / HOW).write_text(json.dumps(how) + "\n")
 
     def check(self, folder: Path) -> None:
         """Roles are the same everywhere: any folder of this task will do."""
@@ -85,7 +100,7 @@ class SrlDefinition:
     def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
         return [
             [Prediction(d.unit, _as_label(d.roles), d.confidence, content=bool(d.roles.arguments)) for d in units]
-            for units in decode_roles(heads, batch)
+            for units in decode_roles(heads, batch, self.adjacent)
         ]
 
     def score(self, examples: Sequence[SrlExample], predictions: Sequence[Sequence[Prediction]]) -> Mapping[str, float]:
