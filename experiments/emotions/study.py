@@ -56,13 +56,15 @@ class Corpus:
 
 
 def corpus(name: str, data_dir: Path) -> Corpus:
-    """MELD as its authors split it. Of CPED there are two files here: together, and split anew by dialogue."""
+    """MELD as its authors split it. Of CPED two files are at hand, and each is split anew by dialogue: dev is of the
+    first, on which the Chinese lexicon was looked at too, test of the second."""
     if name == "meld":
         parts = [_read(data_dir, f"emo_meld/{part}_sent_emo.csv", read_meld) for part in ("train", "dev", "test")]
         return Corpus(name, *parts)
-    both = [_read(data_dir, f"cped/{part}_split.csv", read_cped_emotions) for part in ("valid", "test")]
-    split = split_by_dialogue([*both[0], *both[1]], {"dev": 300, "test": 800, "train": None})
-    return Corpus(name, split["train"], split["dev"], split["test"])
+    valid, test = (_read(data_dir, f"cped/{part}_split.csv", read_cped_emotions) for part in ("valid", "test"))
+    first = split_by_dialogue(valid, {"dev": 300, "train": None})
+    second = split_by_dialogue(test, {"test": 800, "train": None})
+    return Corpus(name, [*first["train"], *second["train"]], first["dev"], second["test"])
 
 
 def _read(data_dir: Path, path: str, read: Callable[..., Any]) -> list[FeltUtterance]:
