@@ -79,6 +79,26 @@ def test_the_papers_six_metrics_fit_into_eighty_columns() -> None:
     assert "…" not in printed
 
 
+def test_seven_metrics_leave_the_method_its_name() -> None:
+    names = ("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer")
+    titles = ("P", "R", "F1", "F1 across", "ROUGE-L", "EM", "WER")
+    columns = [Column(name, title) for name, title in zip(names, titles, strict=True)]
+    records = [
+        {
+            "method": "random, as many as FDT",
+            "seed": seed,
+            "scenario": "s",
+            "metrics": dict.fromkeys(names, 61.8 + seed),
+        }
+        for seed in (1, 2)
+    ]
+    console = Console(width=80, file=io.StringIO(), record=True, force_terminal=False)
+    console.print(to_rich(build_table(records, columns, scenario="s")))
+    printed = console.export_text()
+    assert any(line.split("63.3")[0].strip() == "random, as many as FDT" for line in printed.splitlines())
+    assert printed.count("±0.7") == 7
+
+
 def test_the_terminal_shows_the_best_in_bold() -> None:
     console = Console(width=80, file=io.StringIO(), record=True, force_terminal=True, color_system="standard")
     console.print(to_rich(table()))

@@ -96,13 +96,14 @@ def build_table(
 
 
 def to_rich(table: Table) -> RichTable:
-    """For the terminal: six metrics with their deviations fit into 80 columns."""
+    """For the terminal of 80 columns: six metrics with their deviations fit, of more the deviations stand below."""
+    pattern = "{}±{}" if len(table.columns) <= 6 else "{}\n±{}"
     result = RichTable(title=table.title, caption=table.caption or None, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     result.add_column("Method", overflow="fold")
     for column in table.columns:
         result.add_column(column.title + _arrow(column, "↓"), justify="right", no_wrap=True)
     for method, cells in table.rows:
-        plain = _styled(cells, "{}±{}", "{}", {})
+        plain = _styled(cells, pattern, "{}", {})
         styles = ["bold" if cell is not None and cell.best else "" for cell in cells]
         result.add_row(Text(method), *map(Text, plain, styles))
     return result
