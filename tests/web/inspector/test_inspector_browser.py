@@ -84,6 +84,17 @@ def test_a_unit_is_drawn_in_its_dialogue(tab: Tab) -> None:
     assert "right by hidden gold" in tab.page.inner_text(".head")
 
 
+def test_a_slow_unit_says_that_it_is_being_read(tab: Tab) -> None:
+    """The first unit of a large run waits for its texts: an empty column looks broken."""
+    held: list[Any] = []
+    tab.page.route("**/api/unit?*", held.append)
+    tab.page.click('#units li[data-unit="d1|2-4"]')
+    tab.page.wait_for_selector("#detail [role=status]")
+    held[0].continue_()
+    tab.page.wait_for_selector(".conversation .ARG1")
+    assert tab.page.locator("#detail [role=status]").count() == 0
+
+
 def test_marks_stand_right_where_there_are_emoji_and_bare_speakers(tab: Tab) -> None:
     tab.show("d2|6-7")
     assert tab.page.inner_text(".conversation .ARG0") == "小林"

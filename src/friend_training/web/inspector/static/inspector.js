@@ -111,12 +111,17 @@ const showUnits = latest(async (signal) => {
 });
 
 const showUnit = latest(async (signal, unit) => {
-  const answer = await ask("/api/unit", { ...wanted(), unit }, { signal });
+  const slow = setTimeout(() => signal.aborted || sayReading(), 400); // the first one may wait for texts and models
+  const answer = await ask("/api/unit", { ...wanted(), unit }, { signal }).finally(() => clearTimeout(slow));
   state.unit = unit;
   state.shown = answer;
   state.draft = null;
   drawDetail();
 });
+
+function sayReading() {
+  $("detail").replaceChildren(el("p", { class: "note", role: "status" }, "Reading the run's dialogues and models …"));
+}
 
 const showUnitsSoon = after(120, () => showUnits());
 const showUnitSoon = after(200, () => state.unit && !state.draft && showUnit(state.unit));
