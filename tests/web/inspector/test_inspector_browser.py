@@ -87,7 +87,7 @@ def test_a_unit_is_drawn_in_its_dialogue(tab: Tab) -> None:
 def test_a_slow_unit_says_that_it_is_being_read(tab: Tab) -> None:
     """The first unit of a large run waits for its texts: an empty column looks broken."""
     held: list[Any] = []
-    tab.page.route("**/api/unit?*", held.append)
+    tab.page.route("**/api/unit?*", lambda route: held.append(route))
     tab.page.click('#units li[data-unit="d1|2-4"]')
     tab.page.wait_for_selector("#detail [role=status]")
     held[0].continue_()
