@@ -6,6 +6,7 @@ python benchmarks/speed.py --show         only print the table
 
 import argparse
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(workload: Workload, encoder: str, networks: Path, rounds: int, keep: Callable[[Record], None]) -> None:
     """Labelling of one workload and training on half of it (a step costs three passes), in `rounds` rounds."""
     task = workload.make_task(model_source(encoder), TrainingSettings())
-    teach(task, workload, networks / f"{Path(encoder).name}-{task.name}")
+    teach(task, workload, networks / re.sub(r"\W+", "-", f"{Path(encoder).name}-{task.name}-{workload.data}"))
     setup: dict[str, Any] = {
         "run": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "encoder": Path(encoder).name,

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,21 @@ def each_utterance(example: RewritingExample) -> list[RewritingExample]:
 
 
 def real_workloads(data_dir: Path, dialogues: int) -> list[Workload]:
-    """So many dialogues of DuConv dev and of REWRITE, drawn with a fixed seed; all predicates of each."""
+    """So many dialogues of DuConv dev and of REWRITE, drawn with a fixed seed; all predicates of each.
+
+    CSRL comes twice: told of its predicate after the encoder, and in the encoder's input, where ours too takes one pass
+    for each predicate.
+    """
     csrl = open_corpus("duconv/dev", "csrl", data_dir=data_dir).examples
     rewriting = open_corpus("rewrite/all", "rewriting", data_dir=data_dir).examples
     return [
         Workload("duconv/dev", _drawn(csrl, dialogues), csrl_task, each_predicate),
+        Workload(
+            "duconv/dev, marked in the input",
+            _drawn(csrl, dialogues),
+            partial(csrl_task, mark="input"),
+            each_predicate,
+        ),
         Workload("rewrite/all", _drawn(rewriting, dialogues), rewriting_task, each_utterance),
     ]
 
