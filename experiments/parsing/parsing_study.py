@@ -14,7 +14,7 @@ from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.files import atomic_folder
 from friend_training.core.friendship import Friendship
 from friend_training.core.loop import Outcome
-from friend_training.core.picks import Threshold
+from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
@@ -63,7 +63,11 @@ than the rules that it knows.
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides a result but the seed. `thresholds` are by method and task: SST has its own."""
+    """Everything that decides a result but the seed.
+
+    `shares` say for each method that chooses which part of the pool it takes, the best by its own score. Each task and
+    each method has a scale of its own: the same share compares how well they rank, at the same number chosen.
+    """
 
     base_steps: int = 800
     update_steps: int = 300
@@ -75,22 +79,16 @@ class Settings:
     scoring: Scoring = "head-rules"
     aggregate: Aggregation = "mean"
     punctuation: Punctuation = "skipped"
-    thresholds: Mapping[str, Mapping[str, float]] = field(
-        default_factory=lambda: {
-            "sst": {"constituency": 0.9, "dependency": 0.8, "tagging": 0.9},
-            "fdt": {"constituency": 0.6, "dependency": 0.6},
-            "fdt-three": {"constituency": 0.7, "dependency": 0.6, "tagging": 0.9},
-        }
-    )
+    shares: Mapping[str, float] = field(default_factory=lambda: {"sst": 0.3, "fdt": 0.3, "fdt-three": 0.3})
     training: TrainingSettings = WORD_SETTINGS
     encoder: WordEncoderShape = field(default_factory=WordEncoderShape)
 
     def of(self, method: str) -> dict[str, Any]:
-        """What a method depends on, written out: without the thresholds of other methods."""
+        """What a method depends on, written out: without the shares of other methods."""
         asked = {"sst": ("sst",), "fdt": ("fdt",), "fdt-three": ("fdt-three",), "fdt-shuffled": ("fdt",)}
         counted = {"sst-as-many": ("fdt", "fdt-three"), "random-as-many": ("fdt", "fdt-three")}
         used = (asked | counted).get(method, ())
-        return asdict(self) | {"thresholds": {name: self.thresholds[name] for name in used}}
+        return asdict(self) | {"shares": {name: self.shares[name] for name in used}}
 
     def id_of(self, method: str) -> str:
         return settings_id(self.of(method))
@@ -138,18 +136,17 @@ class Study:
             case "base-same-steps":
                 return run, base_same_steps(run, self._from_base(TASKS), settings=self.loop)
             case "sst":
-                return run, sst(run, self._by_threshold("sst", TASKS), self.pool, **common)
+                return run, sst(run, self._by_share("sst", TASKS), self.pool, **common)
             case "fdt":
-                return run, fdt(run, self._by_threshold("fdt", PARSERS), two, self.pool, **common)
+                return run, fdt(run, self._by_share("fdt", PARSERS), two, self.pool, **common)
             case "fdt-three":
                 three: list[Friendship] = [*two, constituency_tagging()]
-                return run, fdt(run, self._by_threshold("fdt-three", TASKS), three, self.pool, **common)
+                return run, fdt(run, self._by_share("fdt-three", TASKS), three, self.pool, **common)
             case "sst-as-many":
                 return run, sst(run, self._as_many(TASKS), self.pool, **common)
             case "random-as-many":
                 return run, sst(run, self._as_many(TASKS, at_random=True), self.pool, **common)
             case "fdt-shuffled":
-                # The best so many: hardly any foreign sentence reaches a threshold.
                 strangers = [shuffled(one, seed=self.seed) for one in two]
                 return run, fdt(run, self._as_many(PARSERS), strangers, self.pool, **common)
             case "converted":
@@ -191,10 +188,10 @@ class Study:
         return {"dependency": replace(plan, gold=[*plan.gold, *map(by_head_rules, self.split.constituency)])}
 
     def _selector(self, method: str, name: str) -> Selector:
-        threshold = Threshold(self.settings.thresholds[method][name])
-        return Selector(threshold, self.settings.confidence_weight, content=self.settings.content)
+        share = Share(self.settings.shares[method])
+        return Selector(share, self.settings.confidence_weight, content=self.settings.content)
 
-    def _by_threshold(self, method: str, names: Sequence[str]) -> dict[str, TaskPlan]:
+    def _by_share(self, method: str, names: Sequence[str]) -> dict[str, TaskPlan]:
         return {
             name: replace(plan, selectors=[self._selector(method, name)] * self.settings.iterations)
             for name, plan in self._from_base(names).items()
