@@ -66,7 +66,7 @@ def measure(asked: argparse.Namespace, scratch: Path) -> None:
     run = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     for number in range(asked.rounds):
         for count in PROCESSES if number % 2 == 0 else PROCESSES[::-1]:
-            for task in ("csrl", "rewriting"):
+            for task in asked.task or ("csrl", "rewriting"):
                 said = scratch / f"{number}-{count}-{task}.json"
                 work = {
                     "task": task,
@@ -88,7 +88,8 @@ def start(count: int, work: dict[str, object]) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     common = {"WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", **{name: str(value) for name, value in common.items()}}
+    quiet = {"OMP_NUM_THREADS": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    environment = {**os.environ, **quiet, **{name: str(value) for name, value in common.items()}}
     command = [sys.executable, __file__, "--be", json.dumps(work)]
     children = [
         subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
@@ -196,6 +197,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--steps", type=int, default=30, help="that are timed")
     parser.add_argument("--batch-size", type=int, default=16, help="of all processes together")
     parser.add_argument("--dialogues", type=int, default=192, help="to train on")
+    parser.add_argument("--task", action="append", choices=("csrl", "rewriting"), help="may be repeated (both)")
     parser.add_argument("--encoder", default=ENCODER, help="folder or hub name")
     parser.add_argument("--data-dir", type=Path, help="the folder of public datasets (or FRIEND_TRAINING_DATA)")
     parser.add_argument("--embedded", action="store_true", help="our own dialogues and a small encoder from scratch")

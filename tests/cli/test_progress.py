@@ -9,6 +9,7 @@ from rich.console import Console
 
 from friend_training.cli.progress import counting, watching
 from friend_training.cli.words import phase_in_words
+from friend_training.core.pace import Pace, PaceListener
 from friend_training.core.task import FitPlan
 from friend_training.corpora import embedded
 from friend_training.corpora.embedded import Domain
@@ -46,6 +47,22 @@ def test_plain_lines_where_there_is_no_terminal() -> None:
     out = io.StringIO()
     _watch(Console(file=out))
     assert out.getvalue() == "FDT: selecting, iteration 1: 0.0 s\n"
+
+
+def test_the_pace_of_labelling_is_part_of_its_line() -> None:
+    out = io.StringIO()
+    with watching(Console(file=out)) as listener:
+        assert isinstance(listener, PaceListener)
+        listener.planned(["fdt/label-1-00000", "fdt/select-1"], [])
+        listener.started("fdt/label-1-00000")
+        listener.paced("fdt/label-1-00000", Pace(shards=4, shards_done=1, shards_before=0, units=300, seconds=60.0))
+        listener.finished("fdt/label-1-00000")
+        listener.started("fdt/select-1")
+        listener.finished("fdt/select-1")
+    assert out.getvalue().splitlines() == [
+        "FDT: labelling the pool, iteration 1, shard 0: 0.0 s (1 of 4 shards, 5 units/s, 3 min left)",
+        "FDT: selecting, iteration 1: 0.0 s",
+    ]
 
 
 def test_bars_with_time_left_on_a_terminal() -> None:

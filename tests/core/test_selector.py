@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import friend_training.core.selector as selector_module
 from friend_training.core.picks import Nothing, Random, Share, Threshold, TopN, TotalAgreement
-from friend_training.core.selector import Scores, Selector
+from friend_training.core.selector import Best, Scores, Selector
 from friend_training.errors import ConfigError
 
 
@@ -118,7 +119,7 @@ def test_neither_order_nor_batches_change_what_is_chosen(selector, rows, order, 
     expected = dict(zip([name for name, *_ in named], whole.reason, strict=True))
     order.shuffle(named)
     batches = [scores(named[start : start + cut]) for start in range(0, len(named), cut)]
-    cutoff = selector.cutoff(iter(batches))
+    cutoff = selector.cutoff(batches)
     found = {}
     for batch in batches:
         found |= dict(zip(batch.unit, selector.decide(batch, cutoff).reason, strict=True))
@@ -156,3 +157,28 @@ def test_top_n_chooses_nothing_worse_than_what_it_leaves(rows, count):
 def test_settings_that_make_no_sense_are_refused(settings, message):
     with pytest.raises(ConfigError, match=message):
         Selector(**settings)
+
+
+def test_a_share_of_what_comes_only_once_is_refused():
+    with pytest.raises(TypeError, match="only once"):
+        Selector(Share(0.5)).cutoff(iter([BATCH]))
+
+
+@given(
+    keys=st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), max_size=60),
+    count=st.integers(0, 20),
+    cut=st.integers(1, 9),
+)
+def test_sorting_out_in_between_loses_nothing(keys, count, cut):
+    """With no units to spare, the held ones are sorted out again and again."""
+    draw = np.array([(n * 7919) % 64 for n in range(len(keys))], np.uint64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selector_module, "SPARE", 0)
+        best = Best(count)
+        for start in range(0, len(keys), cut):
+            best.add(np.array(keys[start : start + cut]), draw[start : start + cut])
+            assert best._held <= 2 * count + cut
+        found = best.cutoff(count)
+    ranked = sorted(zip(keys, draw.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[:count]
+    expected = ranked[-1] if ranked else (None, None)
+    assert (found.score, found.draw) == expected or (not ranked and np.isnan(found.score))

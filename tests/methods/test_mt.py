@@ -2,6 +2,7 @@
 
 import copy
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,7 +14,7 @@ from friend_training.core.plan import LoopSettings, Training
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError, UnsupportedTaskError
 from friend_training.methods import mt as module
-from friend_training.methods.mt import MeanTeacher, MeanTeacherSettings, mt, ramp_up, unit_distances
+from friend_training.methods.mt import MeanTeacher, MeanTeacherSettings, bounded, mt, ramp_up, unit_distances
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import Head
 
@@ -53,8 +54,11 @@ def test_the_teacher_is_the_moving_average_of_the_student(taught):
     made.task.dev_score = lambda dev: lambda: next(scores)
     expected = [weight.detach().clone() for weight in made.task.network.parameters()]
     _train(made, teacher, 4)
-    for student in seen["students"]:
-        expected = [0.99 * average + 0.01 * weight for average, weight in zip(expected, student, strict=True)]
+    # So early on the average is a plain one, of Base and all students.
+    for number, student in enumerate(seen["students"], start=1):
+        expected = [
+            (number * average + weight) / (number + 1) for average, weight in zip(expected, student, strict=True)
+        ]
     assert len(seen["students"]) == 4
     for average, wanted, weight in zip(made.task.network.parameters(), expected, seen["students"][-1], strict=True):
         torch.testing.assert_close(average, wanted, rtol=1e-4, atol=1e-6)
@@ -65,10 +69,20 @@ def test_the_teacher_is_the_moving_average_of_the_student(taught):
 
 def test_the_ramp_up_goes_over_all_iterations_and_the_decay_follows_it(taught):
     made, teacher, seen = taught
+    teacher.settings = replace(teacher.settings, decay_rising=0.1, decay=0.3)  # shorter than the steps taken
     _train(made, teacher, 4)
     _train(made, teacher, 4)
     assert seen["shares"] == pytest.approx([step / 6 for step in range(8)])
-    assert seen["decays"] == [0.99] * 6 + [0.999] * 2
+    assert seen["decays"] == [0.1] * 6 + [0.3] * 2
+
+
+def test_the_average_is_plain_until_it_is_as_long_as_its_decay_says(taught):
+    made, teacher, seen = taught
+    _train(made, teacher, 2)
+    _train(made, teacher, 2)
+    assert seen["decays"] == pytest.approx([1 / 2, 2 / 3, 3 / 4, 4 / 5])
+    assert [bounded(0.99, step) for step in (98, 99, 500)] == pytest.approx([98 / 99, 0.99, 0.99])
+    assert (MeanTeacherSettings().decay_rising, MeanTeacherSettings().decay) == (0.99, 0.999)
 
 
 def test_the_ramp_is_the_published_one():

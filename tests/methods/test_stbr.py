@@ -1,40 +1,67 @@
-"""All pseudo-labels are chosen, and within a batch each weighs as much as the teacher trusted it."""
+"""All pseudo-labels are chosen, and within a batch each counts as much as the teacher trusted it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny import SETTINGS, plan, pool
+from torch import nn
 from toy_runs import start
 
+from friend_training.core.plan import Training
 from friend_training.core.selector import Selector
 from friend_training.methods import stbr as module
-from friend_training.methods.stbr import batch_weights, stbr
+from friend_training.methods.stbr import reweighted_loss, stbr
+from friend_training.nn.heads import Head
 
 
-@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=16))
-def test_the_weights_of_a_batch_sum_to_one_in_proportion_to_confidence(confidences):
-    given_ = torch.tensor(confidences, dtype=torch.float64)
-    weights = batch_weights(given_)
-    assert float(weights.sum()) == pytest.approx(1)
-    torch.testing.assert_close(weights * given_.sum(), given_)
+class Undecided(nn.Module):
+    """Units of one slot and two classes that are as likely as each other."""
+
+    def __init__(self, units):
+        super().__init__()
+        self.logits = nn.Parameter(torch.zeros(units, 1, 2))
+
+    def forward(self, batch):
+        units = len(batch.weights)
+        return (Head(self.logits[:units], torch.ones(units, 1, dtype=torch.bool)),)
 
 
-def test_training_weighs_by_the_confidence_that_is_on_record(encoder, tmp_path, monkeypatch):
+def _batch(*weights):
+    return SimpleNamespace(targets=[torch.zeros(len(weights), 1, dtype=torch.long)], weights=torch.tensor(weights))
+
+
+def test_a_pseudo_label_counts_as_much_as_it_is_trusted():
+    network = Undecided(2)
+    reweighted_loss(network, _batch(0.0), _batch(0.9, 0.3)).backward()
+    surer, other = network.logits.grad[:, 0, 0].tolist()
+    assert surer == pytest.approx(-0.5 * 0.9 / 2)
+    assert other == pytest.approx(-0.5 * 0.3 / 2)
+
+
+def test_a_batch_that_nobody_trusts_leaves_gold_its_say():
+    """Nothing is normalised: pseudo-labels that are all doubtful do not count as if they were all sure."""
+    doubtful = reweighted_loss(Undecided(2), _batch(1.0, 1.0), _batch(0.1, 0.1))
+    assert doubtful.item() == pytest.approx(1.1 * torch.log(torch.tensor(2.0)).item())
+
+
+@pytest.mark.parametrize("pseudo_weight", [1.0, 0.5])
+def test_training_weighs_by_the_confidence_that_is_on_record(encoder, tmp_path, monkeypatch, pseudo_weight):
     seen = []
 
-    def spy(confidences):
-        seen.extend(confidences.tolist())
-        return batch_weights(confidences)
+    def spy(network, labelled, others):
+        assert labelled.weights.tolist() == [1.0] * len(labelled.weights)
+        seen.extend(others.weights.tolist())
+        return reweighted_loss(network, labelled, others)
 
-    monkeypatch.setattr(module, "batch_weights", spy)
+    monkeypatch.setattr(module, "reweighted_loss", spy)
     run = start(tmp_path / "run")
-    stbr(run, {"csrl": plan(encoder, "csrl")}, pool(), settings=SETTINGS)
+    made = plan(encoder, "csrl", update=Training(steps=3, pseudo_weight=pseudo_weight))
+    stbr(run, {"csrl": made}, pool(), settings=SETTINGS)
     rows = [row for iteration in (1, 2) for row in run.store.read(iteration).to_pylist()]
     assert all(row["chosen"] and row["weight"] == row["confidence"] for row in rows)
-    known = torch.tensor([row["confidence"] for row in rows])
+    known = pseudo_weight * torch.tensor([row["confidence"] for row in rows])
     assert len(seen) > 6
     assert all((known - value).abs().min() < 1e-6 for value in seen)
 

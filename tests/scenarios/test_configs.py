@@ -10,8 +10,12 @@ from pydantic import BaseModel
 from small import TEXT, small_config
 
 import friend_training.scenarios
+from friend_training.core.engines.local import LocalEngine
+from friend_training.core.engines.ray import RayEngine
 from friend_training.errors import ConfigError
-from friend_training.scenarios.config import Config, config_text, load_config, parse_config
+from friend_training.scenarios.config import THIS_PROCESS, Config, config_text, load_config, parse_config
+from friend_training.scenarios.engine import make_engine
+from friend_training.scenarios.results import settings_id
 from friend_training.scenarios.settings import training_settings
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -50,7 +54,31 @@ def test_no_setting_has_a_default_but_those_that_came_later() -> None:
     for section in sections:
         for name, field in section.model_fields.items():
             if not field.is_required():
-                assert field.exclude_if is not None and field.exclude_if(field.default), f"{section.__name__}.{name}"
+                assert field.exclude_if is not None, f"{section.__name__}.{name}"
+                assert field.exclude_if(field.default), f"{section.__name__}.{name}"
+
+
+def test_an_engine_changes_neither_the_identity_of_a_config_nor_what_it_says_without_one() -> None:
+    usual = small_config()
+    assert usual.engine == THIS_PROCESS
+    assert "engine" not in usual.model_dump()
+    assert "engine" not in config_text(usual)
+    for given in ("engine={kind: ray, address: auto, workers: null}", "engine.workers=2"):
+        other = small_config(given)
+        assert parse_config(config_text(other), "again") == other != usual
+        assert settings_id(other.model_dump(mode="json")) == settings_id(usual.model_dump(mode="json"))
+        assert other.model_dump(mode="json", exclude={"engine"}) == usual.model_dump(mode="json")
+
+
+def test_engines() -> None:
+    assert make_engine(small_config().engine) is None
+    assert make_engine(small_config("engine.workers=3").engine) == LocalEngine(3)
+    ray = small_config("engine={kind: ray, address: auto, workers: null}").engine
+    assert make_engine(ray) == RayEngine("auto", None)
+    with pytest.raises(ConfigError, match="engine"):
+        small_config("engine={kind: spark}")
+    with pytest.raises(ConfigError, match=r"engine.local.workers"):
+        small_config("engine.workers=0")
 
 
 @pytest.mark.parametrize(

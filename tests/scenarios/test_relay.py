@@ -1,7 +1,9 @@
 """Progress on its way from tasks to whoever watches."""
 
+import pickle
 from collections.abc import Sequence
 
+from friend_training.core.pace import Pace
 from friend_training.scenarios.relay import Relay
 
 
@@ -41,6 +43,26 @@ def test_a_phase_of_several_steps_never_goes_backwards() -> None:
         (phase, 0.375),
         (phase, "finished"),
     ]
+
+
+def test_a_copy_for_a_worker_tells_nobody() -> None:
+    ear = Ear()
+    relay = Relay(ear).method("fdt", label_steps=1)
+    relay.started("label-1-00000")
+    worked = pickle.loads(pickle.dumps(relay.worked))
+    worked(1, 2)
+    assert ear.heard == [("fdt/label-1-00000", "started")]
+
+
+def test_the_pace_goes_to_those_who_want_it() -> None:
+    class Watch(Ear):
+        def paced(self, phase: str, pace: Pace) -> None:
+            self.heard.append((phase, pace.units_per_second))
+
+    pace = Pace(shards=4, shards_done=2, shards_before=1, units=30, seconds=2.0)
+    for ear, heard in ((Ear(), []), (Watch(), [("fdt/label-1-00001", 15.0)])):
+        Relay(ear).method("fdt", label_steps=1).paced("label-1-00001", pace)
+        assert ear.heard == heard
 
 
 def test_work_between_phases_is_not_reported() -> None:

@@ -28,10 +28,14 @@ from friend_training.cli.run import run
 from friend_training.cli.serve import serve
 from friend_training.cli.show import show
 from friend_training.cli.theory import theory
-from friend_training.errors import FriendTrainingError
+from friend_training.core.processes import world
+from friend_training.errors import ConfigError, FriendTrainingError
 
 WRONG_INPUT = 2
 """The exit code for anything that is wrong with what was given; typer uses the same for wrong options."""
+
+SEVERAL_PROCESSES = ("run", "resume")
+"""The commands that know what to do where torchrun or accelerate launch start them several times."""
 
 QUIET = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
@@ -53,13 +57,18 @@ app = typer.Typer(
 
 
 @app.callback()
-def friend_train() -> None:
+def friend_train(context: typer.Context) -> None:
     """Train models of different tasks on each other's advice.
 
     Two models of related tasks label the same unlabeled text. Their
     answers are translated into a common space and compared; where they
     agree, the labels are probably right, and both models learn from them.
     """
+    if world() > 1 and context.invoked_subcommand not in SEVERAL_PROCESSES:
+        raise ConfigError(
+            f"friend-train {context.invoked_subcommand} works in one process, and here are {world()};"
+            f" in several, start: {', '.join(SEVERAL_PROCESSES)}"
+        )
 
 
 app.command()(demo)

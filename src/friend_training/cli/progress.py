@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from friend_training.cli.words import method_in_words, phase_in_words
 from friend_training.core.listener import Listener
+from friend_training.core.pace import Pace
 
 
 @contextmanager
@@ -39,12 +40,16 @@ class PlainLines:
         self._console = console
         self._finished_before: set[str] = set()
         self._began = 0.0
+        self._pace = ""
 
     def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
         self._finished_before = set(finished)
 
     def started(self, phase: str) -> None:
-        self._began = time.perf_counter()
+        self._began, self._pace = time.perf_counter(), ""
+
+    def paced(self, phase: str, pace: Pace) -> None:
+        self._pace = f" ({pace_in_words(pace)})"
 
     def advanced(self, phase: str, done: int, total: int) -> None:
         pass
@@ -52,7 +57,7 @@ class PlainLines:
     def finished(self, phase: str) -> None:
         if phase not in self._finished_before:
             seconds = time.perf_counter() - self._began
-            line = f"{phase_in_words(phase)}: {seconds:.1f} s"
+            line = f"{phase_in_words(phase)}: {seconds:.1f} s{self._pace}"
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
@@ -62,15 +67,21 @@ class Bars:
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._method: TaskID | None = None
+        self._words = ""
         self._phase: TaskID | None = None
 
     def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
         if self._method is not None:
             self._bars.remove_task(self._method)
         method = phases[0].rpartition("/")[0] if phases else ""
-        words = f"{method_in_words(method)}, all phases" if method else "encoder and bridge"
+        self._words = f"{method_in_words(method)}, all phases" if method else "encoder and bridge"
         # Finished phases are reported again in their turn, at once: the estimate of the time left learns from the rest.
-        self._method = self._bars.add_task(words, total=len(phases))
+        self._method = self._bars.add_task(self._words, total=len(phases))
+
+    def paced(self, phase: str, pace: Pace) -> None:
+        if self._method is not None:
+            words = self._words if pace.shards_done == pace.shards else f"{self._words} ({pace_in_words(pace)})"
+            self._bars.update(self._method, description=words)
 
     def started(self, phase: str) -> None:
         self._phase = self._bars.add_task(phase_in_words(phase), total=None)
@@ -85,6 +96,12 @@ class Bars:
             self._phase = None
         if self._method is not None:
             self._bars.advance(self._method)
+
+
+def pace_in_words(pace: Pace) -> str:
+    """How fast the pool is being labelled: "3 of 40 shards, 215 units/s, 4 min left"."""
+    left = f"{pace.seconds_left:.0f} s" if pace.seconds_left < 100 else f"{pace.seconds_left / 60:.0f} min"
+    return f"{pace.shards_done} of {pace.shards} shards, {pace.units_per_second:.0f} units/s, {left} left"
 
 
 def _bars(console: Console) -> Progress:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from friend_training.cli.run import DataDir
+from friend_training.core.processes import is_first
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.")]
 
@@ -23,7 +24,8 @@ def resume(run: Run, data_dir: DataDir = None) -> None:
     folder = whole_run(run)
     config = run_config(folder)
     if is_finished(folder):
-        typer.echo(f"{folder} is finished; there is nothing left to do.", err=True)
+        if is_first():
+            typer.echo(f"{folder} is finished; there is nothing left to do.", err=True)
     else:
         do_study(config, folder, data_dir=data_dir)
     show_outcome(folder)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from friend_training.core.processes import is_first
 from friend_training.errors import RunError
 
 DataDir = Annotated[
@@ -44,7 +45,7 @@ def run(
 
     settings = find_config(config, set_)
     folder = out or Path("runs") / f"{settings.name}-seed{settings.seed}"
-    if (folder / "run.json").exists():
+    if is_first() and (folder / "run.json").exists():  # the others may see the one that the first has just made
         raise RunError(f"{folder} is a run already; `friend-train resume {folder}`, or choose another folder by --out")
     do_study(settings, folder, data_dir=data_dir)
     show_outcome(folder)

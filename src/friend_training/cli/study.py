@@ -8,6 +8,7 @@ from rich.console import Console
 from friend_training.cli.progress import watching
 from friend_training.cli.results import test_table
 from friend_training.cli.stopping import resumable
+from friend_training.core.processes import is_first
 from friend_training.scenarios.config import Config
 
 
@@ -17,12 +18,14 @@ def do_study(config: Config, folder: Path, *, data_dir: Path | None = None) -> N
     with resumable(folder):
         with console.status("loading the libraries") if console.is_terminal else nullcontext():
             from friend_training.scenarios.study import run_study
-        with watching(console) as listener:
+        with watching(console) if is_first() else nullcontext() as listener:
             run_study(config, folder, data_dir=data_dir, listener=listener)
 
 
 def show_outcome(folder: Path) -> None:
-    """The table of a finished run, and what to do with it."""
+    """The table of a finished run, and what to do with it; of several processes one shows it."""
+    if not is_first():
+        return
     console = Console(highlight=False)
     console.print(test_table(folder))
     console.print(f"The run is in {folder}", soft_wrap=True, markup=False)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from friend_training.core.checkpoint import load_checkpoint, save_checkpoint
 from friend_training.core.plan import TaskPlan
+from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import Task
 
@@ -12,7 +13,8 @@ class Bench:
     """Hands out tasks in the state of a given iteration and loads a checkpoint only when it has to.
 
     Whoever trains says `forget` before and `keep` after. `keep` saves and loads again: so the task in memory is exactly
-    what a resumed run will find on disk, also for a task that saves less than it holds.
+    what a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write
+    has forgotten the task instead: it loads what the first one saved, once that is on record.
     """
 
     def __init__(self, run: Run, plans: Mapping[str, TaskPlan]) -> None:
@@ -38,6 +40,8 @@ class Bench:
         """Save the task as this iteration's checkpoint; returns its digest."""
         task, folder = self._plans[name].task, self._run.checkpoint(name, iteration)
         digest = save_checkpoint(task, folder)
+        if not is_first():
+            return digest
         load_checkpoint(task, folder)
         self._current[name] = iteration
         return digest

@@ -5,12 +5,15 @@ import shutil
 from pathlib import Path
 
 from friend_training.core.files import atomic_folder
+from friend_training.core.processes import is_first
 from friend_training.core.task import Task
 from friend_training.errors import RunError
 
 
 def save_checkpoint(task: Task, folder: Path) -> str:
-    """Save a task and return the digest of what was written."""
+    """Save a task and return the digest of what was written; of several processes only the first does."""
+    if not is_first():
+        return ""
     with atomic_folder(folder) as temporary:
         task.save(temporary)
     return checkpoint_digest(folder)
@@ -19,6 +22,8 @@ def save_checkpoint(task: Task, folder: Path) -> str:
 def copy_checkpoint(source: Path, folder: Path) -> str:
     """Take over a checkpoint of another run, such as the Base that several methods start from."""
     _expect(source)
+    if not is_first():
+        return ""
     with atomic_folder(folder) as temporary:
         shutil.copytree(source, temporary, dirs_exist_ok=True)
     return checkpoint_digest(folder)

@@ -1,18 +1,24 @@
 """Algorithm 1 of the paper, for any number of tasks and any friendship graph, in phases that are each done once."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
 from friend_training.core.friendship import Friendship
+from friend_training.core.labeller import label_phase
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener, Silence
+from friend_training.core.pace import PaceKeeper
 from friend_training.core.phases import Advanced, Phases, Result, dev_metrics
 from friend_training.core.plan import LoopSettings, TaskPlan, check_plan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import Input
 
 Work = Callable[[Advanced], Result]
+
+TRAINING = "train-"
+"""How the names of phases begin that several processes do together; all others are the first one's (processes.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,7 @@ def friend_train(
     run: Run,
     plans: Mapping[str, TaskPlan],
     friendships: Sequence[Friendship],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     teachers: Mapping[str, str] | None = None,
@@ -45,7 +51,8 @@ def friend_train(
     """
     check_plan(plans, friendships, pool, settings)
     phases = Phases(run, plans, friendships, pool, settings, audit)
-    carry_out(run, list(algorithm(phases, settings.iterations, teachers or {})), listener)
+    with closing(phases.labeller):
+        carry_out(run, list(algorithm(phases, settings.iterations, teachers or {})), listener)
     return {name: outcome(run, name) for name in plans}
 
 
@@ -53,10 +60,15 @@ def carry_out(run: Run, steps: Sequence[tuple[str, Work]], listener: Listener | 
     """Do those phases of a run that are not done yet, in order."""
     listener = listener or Silence()
     with run.locked():
-        listener.planned([name for name, _ in steps], [name for name, _ in steps if run.result(name) is not None])
+        finished = [name for name, _ in steps if run.result(name) is not None]
+        listener.planned([name for name, _ in steps], finished)
+        pace = PaceKeeper([name for name, _ in steps], finished, listener)
         for name, work in steps:
             listener.started(name)
-            result = run.phase(name, partial(work, partial(listener.advanced, name)))
+            pace.started(name)
+            together = name.startswith(TRAINING)
+            result = run.phase(name, partial(work, partial(listener.advanced, name)), together=together)
+            pace.finished(name, result)
             if "metrics" in result:
                 run.write_metrics()
             listener.finished(name)
@@ -71,7 +83,7 @@ def algorithm(phases: Phases, iterations: int, teachers: Mapping[str, str]) -> I
             yield f"evaluate-{name}-0", partial(phases.evaluate, name, 0)
     for iteration in range(1, iterations + 1):
         for shard in range(phases.shards):
-            yield f"label-{iteration}-{shard:05d}", partial(phases.label, iteration, shard)
+            yield label_phase(iteration, shard), partial(phases.label, iteration, shard)
         yield f"select-{iteration}", partial(phases.select, iteration)
         yield f"tidy-{iteration}", partial(phases.tidy, iteration)
         for name in updated:

@@ -6,6 +6,7 @@ iteration. So a phase that was cut off can be done again, by any process, and en
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,16 @@ from friend_training.core.bench import Bench
 from friend_training.core.checkpoint import copy_checkpoint
 from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.core.friendship import Friendship
-from friend_training.core.labelling import Audit, label_shard
-from friend_training.core.plan import LoopSettings, TaskPlan, shard_count
+from friend_training.core.in_shards import InShards
+from friend_training.core.labeller import Labeller
+from friend_training.core.labelling import Audit
+from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs, as_pool
+from friend_training.core.processes import world
 from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
 from friend_training.core.selecting import select_iteration
-from friend_training.core.task import FitPlan, Input, PseudoLabel, Task
+from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import ConfigError, FriendTrainingError
 
 Advanced = Callable[[int, int], None]
@@ -40,14 +45,15 @@ class Phases:
         run: Run,
         plans: Mapping[str, TaskPlan],
         friendships: Sequence[Friendship],
-        pool: Sequence[Input],
+        pool: Inputs,
         settings: LoopSettings,
         audit: Audit | None,
     ) -> None:
-        self.run, self.plans, self.friendships, self.pool = run, plans, friendships, pool
-        self.settings, self.audit = settings, audit
-        self.shards = shard_count(pool, settings)
+        self.run, self.plans, self.settings = run, plans, settings
+        self.pool = as_pool(pool, settings.shard_size)
+        self.shards = self.pool.shards
         self.bench = Bench(run, plans)
+        self.labeller = Labeller(run, plans, friendships, self.pool, settings, audit, self.bench)
 
     def pretrain(self, name: str, advanced: Advanced) -> Result:
         """Train Base on gold, or take over one that several methods share."""
@@ -62,21 +68,11 @@ class Phases:
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
-        tasks = {name: self.bench.at(name, iteration - 1) for name in self.plans}
-        inputs = self._inputs(shard)
-        rows = label_shard(
-            tasks,
-            self.friendships,
-            inputs,
-            aggregate=self.settings.aggregate,
-            audit=self.audit,
-            advanced=advanced,
-        )
-        self.run.store.write_labelled(iteration, shard, rows)
-        return {"inputs": len(inputs), "units": len(rows)}
+        return self.labeller.label(iteration, shard, advanced)
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
         """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
+        self.labeller.close()
         selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
         by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
         store, shards = self.run.store, self.shards
@@ -141,25 +137,29 @@ class Phases:
             "best_score": finite(summary.best_score),
         }
 
-    def _inputs(self, shard: int) -> Sequence[Input]:
-        size = self.settings.shard_size
-        return self.pool[shard * size : (shard + 1) * size]
-
-    def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> list[PseudoLabel]:
+    def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> Sequence[PseudoLabel]:
         """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on.
 
-        Tasks multiply the weight by λ of Eq. 1. What is gold by hand must count as gold, so λ is divided out of it.
+        Several processes get them as shards, and each holds those it trains on (`nn.shares`).
         """
+        shards = [partial(self._chosen_in, shard, name, iteration, pseudo_weight) for shard in range(self.shards)]
+        if world() == 1:
+            return [pseudo for read in shards for pseudo in read()]
+        chosen = self.run.require(f"select-{iteration}")["tasks"][name]["chosen"] if shards else 0
+        return InShards(shards, chosen)
+
+    def _chosen_in(self, shard: int, name: str, iteration: int, pseudo_weight: float) -> list[PseudoLabel]:
+        """Tasks multiply the weight by λ of Eq. 1. What is gold by hand must count as gold: λ is divided out of it."""
         from_json = TypeAdapter(self.plans[name].task.label_type).validate_json
+        batches = self.run.store.chosen(iteration, shard, name, [*PSEUDO_LABEL, "reason"])
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        inputs = {given.id: given for given in self.pool.shard(shard).read().inputs} if rows else {}
         pseudo = []
-        for shard in range(self.shards):
-            inputs = {given.id: given for given in self._inputs(shard)}
-            for batch in self.run.store.chosen(iteration, shard, name, [*PSEUDO_LABEL, "reason"]):
-                for row in batch.to_pylist():
-                    label, weight = from_json(row["label"]), row["weight"]
-                    if row["reason"] in GOLD_BY_HAND:
-                        weight /= _not_zero(name, pseudo_weight)
-                    pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, weight))
+        for row in rows:
+            label, weight = from_json(row["label"]), row["weight"]
+            if row["reason"] in GOLD_BY_HAND:
+                weight /= _not_zero(name, pseudo_weight)
+            pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, weight))
         return pseudo
 
 

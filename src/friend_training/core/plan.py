@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.aggregate import Aggregation
+from friend_training.core.engines.work import Engine
 from friend_training.core.friendship import Friendship
 from friend_training.core.picks import Nothing
+from friend_training.core.pool import Inputs, check_ids, is_empty
 from friend_training.core.selector import Selector
-from friend_training.core.task import FitPlan, Input, Task
-from friend_training.errors import ConfigError, DataError
+from friend_training.core.task import FitPlan, Task
+from friend_training.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +67,20 @@ def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequ
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends."""
+    """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
+
+    `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it.
+    """
 
     seed: int
     iterations: int
     shard_size: int = 1000
     aggregate: Aggregation = "mean"
-
-
-def shard_count(pool: Sequence[Input], settings: LoopSettings) -> int:
-    return -(-len(pool) // settings.shard_size)
+    engine: Engine | None = None
 
 
 def check_plan(
-    plans: Mapping[str, TaskPlan], friendships: Sequence[Friendship], pool: Sequence[Input], settings: LoopSettings
+    plans: Mapping[str, TaskPlan], friendships: Sequence[Friendship], pool: Inputs, settings: LoopSettings
 ) -> None:
     """Refuse, before anything is trained, what would fail or mean nothing later."""
     if settings.iterations < 0 or settings.shard_size < 1:
@@ -93,15 +95,11 @@ def check_plan(
         raise ConfigError(f"two friendships of the same name: {[friendship.name for friendship in friendships]}")
     for name, plan in plans.items():
         _check_task(name, plan, friendships, pool, settings)
-    seen: set[str] = set()
-    for given in pool:
-        if given.id in seen:
-            raise DataError(f"two inputs of the pool have the id {given.id!r}")
-        seen.add(given.id)
+    check_ids(pool)
 
 
 def _check_task(
-    name: str, plan: TaskPlan, friendships: Sequence[Friendship], pool: Sequence[Input], settings: LoopSettings
+    name: str, plan: TaskPlan, friendships: Sequence[Friendship], pool: Inputs, settings: LoopSettings
 ) -> None:
     if not re.fullmatch(r"[\w.-]+", name):
         raise ConfigError(f"task {name!r}: a name of letters, digits, '_', '-' and '.' was expected, it names files")
@@ -115,5 +113,5 @@ def _check_task(
     for selector in plan.selectors:
         if selector.needs_match and not has_friend:
             raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
-        if not pool and not isinstance(selector.pick, Nothing):
+        if is_empty(pool) and not isinstance(selector.pick, Nothing):
             raise ConfigError(f"task {name!r} selects pseudo-labels, but the pool of unlabeled inputs is empty")

@@ -7,6 +7,7 @@ environment.json    python, packages, platform, cores
 phases/             one file per finished phase: its result, seconds and peak memory
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)
+set-aside/          inputs of the pool that could not be read, with the reason
 corrections.jsonl   what people said of pseudo-labels, if they did (see corrections.py)
 metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
 """
@@ -22,6 +23,7 @@ from typing import Any
 
 from friend_training.core.environment import environment, peak_memory_mb
 from friend_training.core.files import atomic_folder, explain_full_disk, write_text
+from friend_training.core.processes import is_first, wait_until
 from friend_training.core.store import Store
 from friend_training.errors import RunError
 
@@ -85,6 +87,9 @@ class Run:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one process writes a run. The system frees the lock of a process that died, however it died."""
+        if not is_first():
+            yield
+            return
         path = self.folder / "lock"
         with path.open("a+", encoding="utf-8") as file:
             try:
@@ -100,14 +105,20 @@ class Run:
             finally:
                 file.truncate(0)
 
-    def phase(self, name: str, work: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+    def phase(self, name: str, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
         """Do a piece of work once: what a finished phase returned is read from disk ever after.
 
-        A phase that is stopped half-way leaves no trace here and is done again from its beginning.
+        A phase that is stopped half-way leaves no trace here and is done again from its beginning. Of several processes
+        the first does it and writes it down; where all must do it `together` (training), all do.
         """
         done = self.result(name)
         if done is not None:
             return done
+        if not is_first():
+            if together:
+                work()
+            wait_until(lambda: self.result(name) is not None)
+            return self.require(name)
         began = time.perf_counter()
         with explain_full_disk(self.folder):
             record: dict[str, Any] = {"phase": name, "result": dict(work())}
@@ -136,6 +147,8 @@ class Run:
 
     def write_metrics(self) -> None:
         """Gather `metrics` of all finished evaluations: dev by iteration, then test."""
+        if not is_first():
+            return
         paths = [*self.folder.glob("phases/evaluate-*.json"), *self.folder.glob("phases/test-*.json")]
         rows = [row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))["result"]["metrics"]]
         rows.sort(key=lambda row: (row["split"] != "dev", row["iteration"], row["task"], row["split"]))

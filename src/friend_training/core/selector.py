@@ -1,10 +1,12 @@
 """The augmented selector S (Eq. 5): which pseudo-labels are chosen, by matching score and confidence, and why not.
 
-Selection takes two passes over the units, a batch at a time: `cutoff` finds where the line is, `decide` draws it.
+Selection takes two passes over the units, a batch at a time: `cutoff` finds where the line is, `decide` draws it. What
+`cutoff` keeps is 16 bytes for each unit that the rule alone would choose, at most twice over, and nothing for all the
+others: however large the pool is, that is little beside the chosen units themselves, which training reads whole.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +21,9 @@ from friend_training.errors import ConfigError
 FloatColumn = npt.NDArray[np.float64]
 BoolColumn = npt.NDArray[np.bool_]
 DrawColumn = npt.NDArray[np.uint64]
+
+SPARE = 10_000
+"""So many units more than needed are held before they are sorted out: two hundred kilobytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,11 @@ class Selector:
         return np.where(np.isnan(scores.match), instead, matched)
 
     def cutoff(self, batches: Iterable[Scores]) -> Line:
-        """Find the line, in one pass that keeps two numbers per unit at most; fixed thresholds look at no unit."""
+        """Find the line; fixed thresholds look at no unit.
+
+        A share is one of a number that has to be counted first: then the batches are gone over twice, so they must be a
+        list or something else that can be begun again.
+        """
         if self.balance is not None:
             return self._balanced(batches, self.balance)
         match self.pick:
@@ -127,8 +136,13 @@ class Selector:
             case TopN(count) | Random(count):
                 return _last_of_best(map(self._candidates, batches), count)
             case Share(fraction):
-                candidates = [self._candidates(batch) for batch in batches]
-                return _last_of_best(candidates, round(fraction * sum(len(scores) for scores, _ in candidates)))
+                return _last_of_best(map(self._candidates, batches), round(fraction * self._count(batches)))
+
+    def _count(self, batches: Iterable[Scores]) -> int:
+        """How many units can be chosen at all."""
+        if isinstance(batches, Iterator):
+            raise TypeError("these batches can be gone over only once, and a share takes two passes")
+        return sum(int(self._possible(batch).sum()) for batch in batches)
 
     def decide(self, scores: Scores, cutoff: Line) -> Decisions:
         """Choose or reject each unit of a batch and say why (Eq. 5)."""
@@ -195,25 +209,62 @@ class Selector:
         """
         if isinstance(self.pick, Nothing):
             return {}
-        keys, drawn, labels = [np.empty(0)], [np.empty(0, np.uint64)], [np.empty(0, np.str_)]
-        for batch in batches:
-            key, draw = self._candidates(batch)
-            keys.append(key)
-            drawn.append(draw)
-            labels.append(np.array(batch.label, np.str_)[self._possible(batch)])
-        key, draw, label = np.concatenate(keys), np.concatenate(drawn), np.concatenate(labels)
         match self.pick:
             case Threshold(lowest):
-                total = int((key >= lowest).sum())
+                most, total = None, None
             case TotalAgreement():
-                lowest, total = 1.0, int((key >= 1.0).sum())
+                lowest, most, total = 1.0, None, None
             case TopN(count) | Random(count):
-                lowest, total = -np.inf, min(count, len(key))
+                lowest, most, total = -np.inf, count, None
             case Share(fraction):
-                lowest, total = -np.inf, round(fraction * len(key))
+                total = round(fraction * self._count(batches))
+                lowest, most = -np.inf, total
+        best = {
+            # Whatever the total turns out to be, the quota of a label is its share of it rounded up, at most.
+            label: Best(None if most is None else math.floor(share * most) + 1)
+            for label, share in shares.items()
+        }
+        reached = 0
+        for batch in batches:
+            key, draw = self._candidates(batch)
+            label = np.array(batch.label, np.object_)[self._possible(batch)]
+            passing = key >= lowest
+            reached += int(passing.sum())
+            for name in set(label[passing].tolist()) & best.keys():
+                rows = passing & (label == name)
+                best[name].add(key[rows], draw[rows])
+        if total is None:
+            total = reached if most is None else min(most, reached)
         room = quotas(shares, total)
-        of_label = {name: (label == name) & (key >= lowest) for name in shares}
-        return {name: _last_of_best([(key[rows], draw[rows])], room[name]) for name, rows in of_label.items()}
+        return {name: best[name].cutoff(room[name]) for name in shares}
+
+
+class Best:
+    """The best `most` units of those that came along, by score and draw; all of them without `most`."""
+
+    def __init__(self, most: int | None) -> None:
+        self.most = most
+        self._held = 0
+        self._parts: list[tuple[FloatColumn, DrawColumn]] = []
+
+    def add(self, scores: FloatColumn, draw: DrawColumn) -> None:
+        self._parts.append((scores, draw))
+        self._held += len(scores)
+        # Not after every batch: to sort is worth it when as many again have come.
+        if self.most is not None and self._held > 2 * self.most + SPARE:
+            self._shorten(self.most)
+
+    def cutoff(self, count: int) -> Cutoff:
+        """The place of the `count`-th best, or of the last one where there are fewer."""
+        scores, draw = self._shorten(count)
+        return Cutoff(float(scores[-1]), int(draw[-1])) if len(scores) else Cutoff(np.nan)
+
+    def _shorten(self, count: int) -> tuple[FloatColumn, DrawColumn]:
+        scores = np.concatenate([np.empty(0), *(part for part, _ in self._parts)])
+        draw = np.concatenate([np.empty(0, np.uint64), *(part for _, part in self._parts)])
+        order = np.lexsort((draw, -scores))[:count]
+        self._parts, self._held = [(scores[order], draw[order])], len(order)
+        return self._parts[0]
 
 
 def _lines(cutoff: Line, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
@@ -225,13 +276,10 @@ def _lines(cutoff: Line, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
 
 
 def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int) -> Cutoff:
-    """The place of the `count`-th best, or of the last one where there are fewer."""
-    scores, draw = np.empty(0), np.empty(0, np.uint64)
-    for more_scores, more_draw in batches:
-        scores, draw = np.concatenate([scores, more_scores]), np.concatenate([draw, more_draw])
-        best = np.lexsort((draw, -scores))[:count]
-        scores, draw = scores[best], draw[best]
-    return Cutoff(float(scores[-1]), int(draw[-1])) if len(scores) else Cutoff(np.nan)
+    best = Best(count)
+    for scores, draw in batches:
+        best.add(scores, draw)
+    return best.cutoff(count)
 
 
 def _check(holds: bool, name: str, given: object, allowed: str) -> None:

@@ -7,7 +7,8 @@ The same rows give the same bytes: nothing in a file depends on time or place.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -56,12 +57,10 @@ class Store:
     def labelled(self, iteration: int, shard: int) -> pa.Table:
         return _read(self._path(iteration, "labelled", shard))
 
-    def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> Iterator[Scores]:
-        """What selection sees of a task's units, one shard in memory at a time; the labels only if it balances them."""
-        columns = ["task", "unit", "confidence", "match", "content", *(["label"] if labels else [])]
-        for shard in range(shards):
-            rows = _read(self._path(iteration, "labelled", shard), columns)
-            yield scores_of(rows.filter(pc.equal(rows["task"], task)), labels=labels)
+    def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> "LabelledScores":
+        """What selection sees of a task's units; the labels only if it balances them."""
+        paths = [self._path(iteration, "labelled", shard) for shard in range(shards)]
+        return LabelledScores(paths, task, labels)
 
     def write_selected(self, iteration: int, shard: int, rows: pa.Table) -> None:
         _write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
@@ -108,6 +107,21 @@ class Store:
 
     def _path(self, iteration: int, kind: str, shard: int) -> Path:
         return self._folder(iteration) / f"{kind}-{shard:05d}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScores:
+    """The scores of one task, one shard in memory at a time; they can be gone over as often as a selector needs."""
+
+    paths: Sequence[Path]
+    task: str
+    labels: bool
+
+    def __iter__(self) -> Iterator[Scores]:
+        columns = ["task", "unit", "confidence", "match", "content", *(["label"] if self.labels else [])]
+        for path in self.paths:
+            rows = _read(path, columns)
+            yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels)
 
 
 def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:

@@ -47,6 +47,11 @@ def read_dialogues(path: Path, problems: Problems) -> Iterator[Dialogue]:
         yield _dialogue(line)
 
 
+def parse_dialogue(text: str) -> Dialogue:
+    """One line of a file of dialogues, for those who read lines in their own way."""
+    return _dialogue(_parse(text, DialogueLine))
+
+
 def read_csrl_lines(path: Path, problems: Problems) -> Iterator[CsrlExample]:
     """Dialogues whose predicates are labelled; a dialogue may have none."""
     for number, line in _lines(path, problems, DialogueLine):

@@ -29,7 +29,7 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     for number, raw in enumerate(_raw_lines(path), start=1):
         line = ""
         with problems.skipping(number):
-            line = _decoded(raw).removesuffix("\n").removesuffix("\r")
+            line = decoded(raw).removesuffix("\n").removesuffix("\r")
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
         if line.strip():
@@ -38,7 +38,7 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
 
 def read_text(path: Path) -> str:
     """A whole small file."""
-    return "".join(_decoded(raw) for raw in _raw_lines(path))
+    return "".join(decoded(raw) for raw in _raw_lines(path))
 
 
 def _raw_lines(path: Path) -> Iterator[bytes]:
@@ -49,7 +49,8 @@ def _raw_lines(path: Path) -> Iterator[bytes]:
             raise DataError(f"the gzip file is damaged or cut off ({error})", path=path) from error
 
 
-def _decoded(raw: bytes) -> str:
+def decoded(raw: bytes) -> str:
+    """UTF-8, or an error that says which byte is not."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

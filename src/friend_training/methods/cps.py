@@ -1,12 +1,14 @@
 """Cross pseudo supervision (CPS), Chen et al. 2021: two networks, each learning from what the other says.
 
-As published: the same architecture twice, initialised differently; on every batch, labelled and unlabelled, the
+As published (checked against the authors' code, charlesCXK/TorchSemiSeg): the same architecture twice, the same
+pre-trained backbone under heads that are initialised differently; on every batch, labelled and unlabelled, the
 likeliest classes of one network are hard labels for the other; loss = supervised + λ · cross, for both networks at
-once; at the end one network answers. λ is 1.5, their value for PASCAL VOC (6 for Cityscapes). No threshold, no
-gradient through the labels.
+once, where cross is the mean over both halves of the batch together; at the end the first network answers. λ is 1.5,
+their value for PASCAL VOC (6 for Cityscapes). No threshold, no ramp-up, no gradient through the labels, which come from
+the same pass as the loss.
 
-Ours: "initialised differently" is a Base of its own, trained with another seed. The first network is the one reported,
-since it began where every method's does; their CutMix variant has no counterpart for dialogues.
+Ours: "initialised differently" is a Base of its own, trained with another seed from the same encoder, because every
+method starts from Base. Their CutMix variant has no counterpart for dialogues. λ for text is not known; we keep 1.5.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
@@ -26,7 +27,14 @@ from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.methods.partners import check_partners, partner_name
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.semi_supervised import Learning, hard_labels, learn, mixed_batches, unlabelled_items
+from friend_training.nn.semi_supervised import (
+    Learning,
+    hard_labels,
+    learn,
+    mean_over_units,
+    mixed_batches,
+    unlabelled_items,
+)
 from friend_training.nn.torch_protocol import NetworkTask, network_task
 from friend_training.nn.training import seed_everything, weighted_mean
 
@@ -72,7 +80,7 @@ class Pair:
         task = self.first
         self.second.load(self.second_at)
         both = [task.network, self.second.network]
-        pairs = mixed_batches(task, task.definition.gold_items(gold), unlabelled_items(task, self.pool), plan.seed)
+        pairs = mixed_batches(task, task.definition.gold_items(gold), unlabelled_items(task, self.pool), plan)
 
         def loss(networks: Sequence[nn.Module], step: int) -> Tensor:
             labelled, unlabelled = next(pairs)
@@ -100,7 +108,10 @@ def cross_pseudo_loss(
     heads = [[network(batch) for batch in (labelled, unlabelled)] for network in networks]
     supervised = [weighted_mean(unit_losses(on[0], labelled.targets), labelled.weights) for on in heads]
     cross = [
-        torch.cat([unit_losses(mine, hard_labels(theirs)) for mine, theirs in zip(one, other, strict=True)]).mean()
+        mean_over_units(
+            [unit_losses(mine, hard_labels(theirs)) for mine, theirs in zip(one, other, strict=True)],
+            (labelled, unlabelled),
+        )
         for one, other in zip(heads, heads[::-1], strict=True)
     ]
     return supervised[0] + supervised[1] + cross_weight * (cross[0] + cross[1])

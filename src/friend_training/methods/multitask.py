@@ -69,7 +69,13 @@ def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPla
     together = nn.ModuleList([task.network for task in tasks.values()])
     size = max(1, first.settings.batch_size // len(tasks))
     gold = [
-        batches(task, task.definition.gold_items(plans[name].gold), size, derived_seed(plan.seed, name))
+        batches(
+            task,
+            task.definition.gold_items(plans[name].gold),
+            size,
+            seed=derived_seed(plan.seed, name),
+            steps=plan.steps,
+        )
         for name, task in tasks.items()
     ]
     scores = [task.dev_score(plans[name].dev) for name, task in tasks.items()]

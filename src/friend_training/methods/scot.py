@@ -1,14 +1,16 @@
 """Standard co-training (SCoT), Blum & Mitchell 1998: two different models of a task label the pool for each other.
 
-As published: two classifiers that see a problem differently are trained on the same gold; in every round each labels
-unlabelled inputs, what it is surest of is added to training, and both are trained again.
+As published (from the abstract and from how others restate the algorithm; the text was not at hand): two classifiers
+that see a problem differently are trained on the same gold; in every round each labels unlabelled inputs, what it is
+surest of is added to training, and both are trained again.
 
 Ours: they split the features in two views, which a dialogue does not have; the views are two different models (another
-encoder or another head, not only another seed). They add both models' labels to one common set; here a model gets the
-labels that the OTHER one chose, which is what the argument rests on: its own it would only learn to repeat. They add
-the surest few of every class; here each model's selector chooses, by its confidence alone, as for self-training.
-Pseudo-labels are made anew in every iteration and not kept forever, as in all our loops. The first model is the one
-reported.
+encoder or another head, not only another seed). In their algorithm both models' labels go to one common set; here a
+model gets the labels that the OTHER one chose, as co-training is mostly described, and which is what the argument rests
+on: its own it would only learn to repeat. They label a small random pool, refilled in every round, and add the surest
+few of every class; here each model's selector chooses from the whole pool, by its confidence alone, as for
+self-training. Pseudo-labels are made anew in every iteration and not kept forever, as in all our loops. The first model
+is the one reported.
 """
 
 from collections.abc import Mapping, Sequence

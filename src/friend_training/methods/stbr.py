@@ -1,15 +1,17 @@
 """Self-training with batch reweighting (STBR), Bhat, Sordoni & Mukherjee 2021 (few-shot rationalization).
 
-As published: the teacher labels the unlabelled pool, nothing is thresholded, and each hard pseudo-label counts in the
-student's loss as much as the teacher trusted it; gold follows in every round; the student is the next teacher. What
-they have beside it (rationales and their losses, class weights) belongs to their task.
+As published: the teacher labels the unlabelled pool, nothing is thresholded, and each hard pseudo-label of a batch
+counts in the student's loss as much as the teacher trusted it: w_i = p(label_i), mean over the batch; training on gold
+follows in every round; the student goes on from the teacher's weights and is the next teacher. What they have beside it
+(rationales and their losses, class weights, as many labels of every class) belongs to their task.
 
-Ours: the text of the paper was not at hand, only its abstract and the authors' code (microsoft/RationaleST), where the
-weight is the probability of the label, plain or normalised to the sum 1. We take the second and normalise within each
-batch, as the friend-training paper describes the method ("reweights the pseudo-labels in a batch"): with plain
-probabilities a task whose structured labels are never sure would hardly hear its pseudo-labels at all. Confidence is
-the unit's own, as for every method here. Gold is half of every batch instead of following in a stage of its own, so
-that all methods take the same steps.
+The text of the paper was not at hand, only its abstract and the authors' code (microsoft/RationaleST). There the
+variant that their README calls "with reweighting" takes the probabilities as they are. An option that the README does
+not mention replaces them by their softmax over all pseudo-labels; within a batch nothing is normalised. The
+friend-training paper only says "reweights the pseudo-labels in a batch […] according to the confidence".
+
+Ours: confidence is the unit's own, as for every method here, and λ of Eq. 1 comes on top. Gold is half of every batch
+instead of following in a stage of its own, so that all methods take the same steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +29,10 @@ from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, FitSummary, Input, PseudoLabel
 from friend_training.methods.inside import InsideTask, going_on
+from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.semi_supervised import Learning, learn, mixed_batches
+from friend_training.nn.shares import pseudo_parts, whole_or_parts
 from friend_training.nn.torch_protocol import NetworkTask, network_task
 from friend_training.nn.training import seed_everything, weighted_mean
 
@@ -71,19 +75,17 @@ class BatchReweighting:
         if not pseudo:  # no label with content, say: gold alone is left
             return task.fit(gold, (), dev=dev, plan=plan)
         seed_everything(plan.seed)
-        chosen = task.definition.pseudo_items(pseudo, pseudo_weight=1.0)
-        pairs = mixed_batches(task, task.definition.gold_items(gold), chosen, plan.seed)
+        chosen = whole_or_parts(pseudo_parts(task.definition, pseudo, plan.pseudo_weight))
+        pairs = mixed_batches(task, task.definition.gold_items(gold), chosen, plan)
 
         def loss(networks: Sequence[nn.Module], step: int) -> Tensor:
-            labelled, others = next(pairs)
-            from_gold = weighted_mean(unit_losses(networks[0](labelled), labelled.targets), labelled.weights)
-            losses = unit_losses(networks[0](others), others.targets)
-            return from_gold + plan.pseudo_weight * (losses * batch_weights(others.weights)).sum()
+            return reweighted_loss(networks[0], *next(pairs))
 
         what = Learning([task.network], loss, task.dev_score(dev), kept=[task.network])
         return learn(what, plan=plan, settings=task.settings, progress=task.progress)
 
 
-def batch_weights(confidences: Tensor) -> Tensor:
-    """w_i = c_i / Σ_j c_j over the pseudo-labels of one batch: they sum to 1, the surest count most."""
-    return confidences / confidences.sum().clamp(min=1e-12)
+def reweighted_loss(network: nn.Module, labelled: Batch, others: Batch) -> Tensor:
+    """Mean loss of gold + mean of w_i · loss_i over the pseudo-labels of the batch; w_i is λ · confidence."""
+    means = [weighted_mean(unit_losses(network(part), part.targets), part.weights) for part in (labelled, others)]
+    return means[0] + means[1]

@@ -1,13 +1,19 @@
 """Self-teaching (STea), Yu et al. 2021: junior teacher, senior teacher, expert student, one after the other.
 
-As published: a junior teacher is trained first; its soft labels are merged with the hard ones that the data carries,
-and a senior teacher is trained on the result; its soft labels, merged likewise, train the expert student, who answers.
+What is known of it. Of the paper only abstract and opening were at hand (weakly labelled data improve a target task by
+"self-teaching"), and there is no code. The friend-training paper adds that it "sequentially trains a junior teacher, a
+senior teacher and an expert student" and has a "merging weight of soft and hard labels". How labels are merged is from
+the code of the same group's next paper (nlpdata/script, Sun et al. 2022): ½ · hard + ½ · soft, for weakly labelled and
+clean data alike, trained on by KL divergence, which is cross-entropy up to a constant; the hard label is the one that
+the data carries. There the first student learns from both kinds of data and the last stage goes on with the clean data
+alone; whether the expert student of self-teaching does so too could not be checked.
 
-Ours. Only the opening of the paper was at hand; what follows it is the friend-training paper's appendix ("sequentially
-trains a junior teacher, a senior teacher and an expert student", a "merging weight of soft and hard labels").
-- The junior teacher is Base: trained on gold alone, until dev stops improving, and by then trained enough.
+Ours:
+- The junior teacher is Base: trained on gold alone, and by then trained enough.
 - Their weakly labelled data has hard labels of its own; our pool has none, so there the hard label is the teacher's
-  best guess and merging sharpens it. On gold the hard label is gold. The merging weight is one half.
+  best guess and merging sharpens it. On gold the hard label is gold.
+- Senior teacher and expert student both learn from gold and pool, half a batch each: it is the pool that the method is
+  to make use of.
 - Teacher and student share the architecture and the student begins as its teacher. The steps of all iterations are
   shared by the two models that are trained here (rounded up).
 """
@@ -32,6 +38,7 @@ from friend_training.nn.semi_supervised import (
     Learning,
     hard_labels,
     learn,
+    mean_over_units,
     merged_labels,
     mixed_batches,
     soft_labels,
@@ -82,13 +89,14 @@ class SelfTeaching:
         seed_everything(plan.seed)
         task = self.task
         teacher = copy.deepcopy(task.network).eval()
-        pairs = mixed_batches(task, task.definition.gold_items(gold), unlabelled_items(task, self.pool), plan.seed)
+        pairs = mixed_batches(task, task.definition.gold_items(gold), unlabelled_items(task, self.pool), plan)
 
         def loss(networks: Sequence[nn.Module], step: int) -> Tensor:
             labelled, unlabelled = next(pairs)
             from_gold = unit_losses(networks[0](labelled), self._targets(teacher, labelled, labelled.targets))
             from_pool = unit_losses(networks[0](unlabelled), self._targets(teacher, unlabelled, None))
-            return weighted_mean(from_gold, labelled.weights) + plan.pseudo_weight * from_pool.mean()
+            mean_from_pool = mean_over_units([from_pool], [unlabelled])
+            return weighted_mean(from_gold, labelled.weights) + plan.pseudo_weight * mean_from_pool
 
         what = Learning([task.network], loss, task.dev_score(dev), kept=[task.network])
         return learn(what, plan=plan, settings=task.settings, progress=task.progress)

@@ -33,6 +33,13 @@ def training_batches(lengths: Sequence[int], size: int, generator: np.random.Gen
         yield batches[number]
 
 
+def endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
+    """Epoch after epoch; the order is the seed's."""
+    generator = np.random.default_rng(seed)
+    while True:
+        yield from training_batches(lengths, size, generator)
+
+
 def labelling_batches(lengths: Sequence[int], max_pieces: int) -> Iterator[list[int]]:
     """Every index once, longest first, as many in a batch as `max_pieces` padded pieces allow."""
     batch: list[int] = []

@@ -6,6 +6,7 @@ and best weights, so that only the loss tells these methods from the others.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,17 +14,26 @@ import torch.nn.functional as F
 from accelerate import Accelerator
 from torch import Tensor, nn
 
+from friend_training.core.pool import Inputs, ShardSource, as_pool
 from friend_training.core.seeds import derived_seed
 from friend_training.core.task import FitPlan, FitSummary
 from friend_training.errors import DataError
+from friend_training.nn import processes
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import Head
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
+from friend_training.nn.shares import Items, Part, counted, own_batches, whole_or_parts
 from friend_training.nn.torch_protocol import NetworkTask
-from friend_training.nn.training import TELL_EVERY, Progress, TrainingSettings, copy_weights, endless_batches
+from friend_training.nn.training import TELL_EVERY, Progress, TrainingSettings, copy_weights
 
 Loss = Callable[[Sequence[nn.Module], int], Tensor]
-"""The loss of a step (counted from 1), given the networks that learn, ready for training."""
+"""The loss of a step (counted from 1), given the networks that learn, ready for training.
+
+Its means are `nn.training.weighted_mean` and `mean_over_units`, which know of other processes.
+"""
+
+POOL_PART = 1000
+"""So many inputs of the pool are made into items at once, where several processes share them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +49,22 @@ class Learning:
 
 def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress: Progress) -> FitSummary:
     """Train in place and leave the weights that were best on dev."""
-    accelerator = Accelerator()
+    accelerator = processes.accelerator()
+    processes.begin_alike([*what.networks, *what.kept], plan.seed)
     learners = [_Learner(accelerator, network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
     looks_without_gain, step = 0, 0
     for step in range(1, plan.steps + 1):
         for learner in learners:
             learner.model.train()
-        accelerator.backward(what.loss([learner.model for learner in learners], step))
+        processes.backward(accelerator, what.loss([learner.model for learner in learners], step), what.networks)
         for learner in learners:
             learner.step(step)
         what.after_step(step)
         if step % TELL_EVERY == 0:
             progress(step, plan.steps)
         if step % settings.look_every == 0 or step == plan.steps:
-            score = what.dev_score()
+            score = processes.agreed(what.dev_score())
             looks_without_gain = 0 if score > best_score else looks_without_gain + 1
             if score > best_score:
                 best_score, best_step = score, step
@@ -76,7 +87,8 @@ class _Learner:
             weight_decay=settings.weight_decay,
         )
         self.network, self.steps, self.settings = network, steps, settings
-        self.model, *self.optimizers = accelerator.prepare(network, *made)
+        self.model = accelerator.prepare_model(network, evaluation_mode=True)
+        self.optimizers = [accelerator.prepare_optimizer(optimizer) for optimizer in made]
         self.rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
 
     def step(self, step: int) -> None:
@@ -89,30 +101,40 @@ class _Learner:
             optimizer.zero_grad(set_to_none=True)
 
 
-def batches(task: NetworkTask, items: Sequence[Any], size: int, seed: int) -> Iterator[Batch]:
-    """Shuffled batches of about equal length, without end."""
-    if not items:
+def batches(task: NetworkTask, items: Items, size: int, *, seed: int, steps: int) -> Iterator[Batch]:
+    """Shuffled batches of about equal length, one for each step: this process's part of them."""
+    if not len(items):
         raise DataError(f"task {task.name}: nothing to train on (no gold, chosen or unlabelled input could be used)")
-    for indices in endless_batches([item.length for item in items], size, seed):
-        yield task.definition.collate([items[index] for index in indices])
+    yield from own_batches(items, task.definition.collate, size, seed=seed, steps=steps)
 
 
 def mixed_batches(
-    task: NetworkTask, labelled: Sequence[Any], unlabelled: Sequence[Any], seed: int
+    task: NetworkTask, labelled: Items, unlabelled: Items, plan: FitPlan
 ) -> Iterator[tuple[Batch, Batch]]:
     """Half a batch of gold and half a batch of the rest: a step sees as many examples as with any other method."""
     others = task.settings.batch_size // 2
     return zip(
-        batches(task, labelled, max(1, task.settings.batch_size - others), seed),
-        batches(task, unlabelled, max(1, others), derived_seed(seed, "unlabelled")),
+        batches(task, labelled, max(1, task.settings.batch_size - others), seed=plan.seed, steps=plan.steps),
+        batches(task, unlabelled, max(1, others), seed=derived_seed(plan.seed, "unlabelled"), steps=plan.steps),
         strict=True,
     )
 
 
-def unlabelled_items(task: NetworkTask, pool: Sequence[Any]) -> list[Any]:
+def unlabelled_items(task: NetworkTask, pool: Inputs) -> Items:
     """The pool's items; those without a unit (a dialogue without a predicate) have nothing to learn from."""
-    items = task.definition.input_items(pool)
+    shards = as_pool(pool, POOL_PART)
+    parts: list[Part] = [partial(_with_units, task, shards.shard(number)) for number in range(shards.shards)]
+    return whole_or_parts(parts)
+
+
+def _with_units(task: NetworkTask, shard: ShardSource) -> list[Any]:
+    items = task.definition.input_items(shard.read().inputs)
     return [item for item in items if len(task.definition.collate([item]).weights)]
+
+
+def mean_over_units(values: Sequence[Tensor], of: Sequence[Batch]) -> Tensor:
+    """The mean of values [U] that belong to the units of several batches."""
+    return processes.mean(torch.cat([counted(some, batch) for some, batch in zip(values, of, strict=True)]))
 
 
 def soft_labels(heads: Sequence[Head]) -> list[Tensor]:

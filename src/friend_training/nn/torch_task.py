@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from friend_training.core.processes import rank, world
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
 from friend_training.nn.encoders import open_encoder, shaped_encoder
+from friend_training.nn.processes import gathered
+from friend_training.nn.shares import pseudo_parts, put_together, whole_or_parts
 from friend_training.nn.side_by_side import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, seed_everything, train
 
@@ -53,11 +57,9 @@ class TorchTask:
         seed_everything(plan.seed)
         if self._network is None or plan.restart:
             self._network = self.definition.network(open_encoder(self.encoder))
-        items = [
-            *self.definition.gold_items(gold),
-            *self.definition.pseudo_items(pseudo, pseudo_weight=plan.pseudo_weight),
-        ]
-        if not items:
+        chosen = pseudo_parts(self.definition, pseudo, plan.pseudo_weight)
+        items = whole_or_parts([partial(self.definition.gold_items, gold), *chosen])
+        if not len(items):
             raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
         return train(
             self.network,
@@ -74,7 +76,9 @@ class TorchTask:
         watched = self._first_units(dev)
 
         def score() -> float:
-            return self._evaluate(watched, no_progress)[self.main_metric]
+            inputs = self.definition.inputs_of(watched)
+            mine = self._predict(inputs[rank() :: world()], no_progress)  # of several processes each labels some
+            return self.definition.score(watched, put_together(gathered(mine)))[self.main_metric]
 
         return score
 

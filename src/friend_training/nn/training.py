@@ -1,18 +1,17 @@
 """One training loop for all tasks: gold and chosen pseudo-labels in one shuffled union, Eq. 1, best weights on dev."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
-from accelerate import Accelerator
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan, FitSummary
-from friend_training.nn.batching import training_batches
+from friend_training.nn import processes
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
+from friend_training.nn.shares import Items, own_batches
 
 Progress = Callable[[int, int], None]
 """Told from time to time how many of how many are done."""
@@ -41,7 +40,7 @@ class TrainingSettings:
 
 def train(
     network: nn.Module,
-    items: Sequence[Any],
+    items: Items,
     collate: Callable[[Sequence[Any]], Any],
     dev_score: Callable[[], float],
     *,
@@ -49,26 +48,28 @@ def train(
     settings: TrainingSettings,
     progress: Progress = no_progress,
 ) -> FitSummary:
-    """Train in place and leave the weights that were best on dev."""
-    accelerator = Accelerator()
+    """Train in place and leave the weights that were best on dev; of several processes all do (`nn.processes`)."""
+    accelerator = processes.accelerator()
+    processes.begin_alike([network], plan.seed)
     optimizers = make_optimizers(
         network,
         encoder_rate=settings.encoder_rate,
         head_rate=settings.head_rate,
         weight_decay=settings.weight_decay,
     )
-    model, *optimizers = accelerator.prepare(network, *optimizers)
+    model = accelerator.prepare_model(network, evaluation_mode=True)  # or else it would add up gradients in its way
+    optimizers = [accelerator.prepare_optimizer(optimizer) for optimizer in optimizers]
     rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
 
     best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
     looks_without_gain, step = 0, 0
-    batches = endless_batches([item.length for item in items], settings.batch_size, plan.seed)
+    batches = own_batches(items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps)
     for step in range(1, plan.steps + 1):
         model.train()
-        batch = collate([items[index] for index in next(batches)])
+        batch = next(batches)
         heads: Sequence[Head] = model(batch)
         loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
-        accelerator.backward(loss)
+        processes.backward(accelerator, loss, [network])
         clip_gradients(network.parameters(), settings.clip)
         factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
         for optimizer, base_rates in zip(optimizers, rates, strict=True):
@@ -80,7 +81,7 @@ def train(
             progress(step, plan.steps)
 
         if step % settings.look_every == 0 or step == plan.steps:
-            score = dev_score()
+            score = processes.agreed(dev_score())
             looks_without_gain = 0 if score > best_score else looks_without_gain + 1
             if score > best_score:
                 best_score, best_step, best_weights = score, step, copy_weights(network)
@@ -91,8 +92,11 @@ def train(
 
 
 def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
-    """Weights scale a unit's share, they do not renormalise the batch: λ = 0.5 really halves the pseudo-labels."""
-    return (losses * weights).mean()
+    """Weights scale a unit's share, they do not renormalise the batch: λ = 0.5 really halves the pseudo-labels.
+
+    Of several processes each gets its share of the mean over all of them. A unit without a weight does not count.
+    """
+    return processes.mean(losses[: len(weights)] * weights)
 
 
 def copy_weights(network: nn.Module) -> dict[str, Tensor]:
@@ -102,9 +106,3 @@ def copy_weights(network: nn.Module) -> dict[str, Tensor]:
 def seed_everything(seed: int) -> None:
     """All that training draws from (initial weights, dropout); the order of batches has a generator of its own."""
     torch.manual_seed(seed)
-
-
-def endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[list[int]]:
-    generator = np.random.default_rng(seed)
-    while True:
-        yield from training_batches(lengths, size, generator)

@@ -8,6 +8,7 @@ take minutes to be read and parsed again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,16 @@ from friend_training.core.files import atomic_file
 from friend_training.core.task import Input
 
 INPUTS, GOLD = "inputs.parquet", "gold.parquet"
+AT_A_TIME = 10_000
 
 
-def keep_inputs(folder: Path, inputs: Sequence[Input]) -> None:
-    """Inputs are dataclasses, or whatever else pydantic can write as JSON."""
-    _write(folder / INPUTS, {"id": [given.id for given in inputs], "input": _json(inputs)})
+def keep_inputs(folder: Path, inputs: Iterable[Input]) -> None:
+    """Inputs are dataclasses, or whatever else pydantic can write as JSON. They are written as they come."""
+    schema = pa.schema([("id", pa.string()), ("input", pa.string())])
+    with atomic_file(folder / INPUTS) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+        rest = iter(inputs)
+        while batch := list(islice(rest, AT_A_TIME)):
+            writer.write_table(pa.table([[given.id for given in batch], _json(batch)], schema=schema))
 
 
 def keep_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:

@@ -61,7 +61,11 @@ class PublicData(Section):
 
 
 class FileData(Section):
-    """Your own files, in any known format. Predicates of the pool are those that the file gives."""
+    """Your own files, in any known format. Predicates of the pool are those that the file gives.
+
+    A pool that is a folder, a pattern with * or an address (s3://…) is one of shards (corpora/sharded_pool.py): it is
+    never held in memory, and its broken dialogues are set aside.
+    """
 
     kind: Literal["files"]
     csrl_train: str
@@ -162,8 +166,30 @@ class Friendship(Section):
     speakers: Literal["keep", "drop"]
 
 
+class LocalEngine(Section):
+    """Label the pool on this machine: with one worker in this process, with more in as many of their own."""
+
+    kind: Literal["local"]
+    workers: Count
+
+
+class RayEngine(Section):
+    """Label the pool on a Ray cluster (the extra friend-training[ray]).
+
+    `address` is that of the cluster, 'auto' the one this machine belongs to, null one that is started here and now.
+    `workers` is how many shards are in work at a time; null is as many as the cluster has processors.
+    """
+
+    kind: Literal["ray"]
+    address: str | None
+    workers: Count | None
+
+
+THIS_PROCESS = LocalEngine(kind="local", workers=1)
+
+
 class Config(Section):
-    """A whole run."""
+    """A whole run. Only `engine` may be left out: whoever labels, the results are the same."""
 
     name: str
     seed: Annotated[int, Field(ge=0)]
@@ -180,6 +206,9 @@ class Config(Section):
     tasks: Tasks
     bridge_training: Training
     friendship: Friendship
+    engine: LocalEngine | RayEngine = Field(
+        default=THIS_PROCESS, discriminator="kind", exclude_if=lambda engine: engine == THIS_PROCESS
+    )
 
     @field_validator("methods")
     @classmethod
@@ -209,6 +238,7 @@ def parse_config(text: str, where: str, overrides: list[str] | None = None) -> C
         raise ConfigError(f"{where}: not valid YAML: {error}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
+    values = {**values, "engine": values.get("engine", THIS_PROCESS.model_dump(mode="json"))}
     for override in overrides or []:
         values = _override(values, override)
     try:

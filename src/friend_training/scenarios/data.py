@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from friend_training.core.labelling import Audit
 from friend_training.core.task import Prediction
@@ -11,8 +12,9 @@ from friend_training.corpora.embedded import Domain, EmbeddedDialogue
 from friend_training.corpora.fingerprint import fingerprint
 from friend_training.corpora.pool import build_pool
 from friend_training.corpora.read import read_examples
+from friend_training.corpora.sharded_pool import ShardedPool, is_sharded, open_pool
 from friend_training.errors import ConfigError
-from friend_training.examples import CsrlExample, Dialogue, RewritingExample, SrlExample
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample
 from friend_training.nn.role_items import unit_id
 from friend_training.scenarios.bridge_data import bridge_sentences
 from friend_training.scenarios.config import Config, EmbeddedData, FileData, PublicData
@@ -42,7 +44,7 @@ class RunData:
     rewriting_gold: Sequence[RewritingExample]
     rewriting_dev: Sequence[RewritingExample]
     rewriting_test: Sequence[RewritingExample]
-    pool: Sequence[Dialogue]
+    pool: Sequence[Dialogue] | ShardedPool
     bridge_train: Sequence[SrlExample]
     bridge_dev: Sequence[SrlExample]
     audit: Audit | None
@@ -55,11 +57,20 @@ class RunData:
             "rewriting_gold": self.rewriting_gold,
             "rewriting_dev": self.rewriting_dev,
             "rewriting_test": self.rewriting_test,
-            "pool": self.pool,
             "bridge_train": self.bridge_train,
             "bridge_dev": self.bridge_dev,
         }
-        return {name: fingerprint(examples) for name, examples in parts.items()}
+        return {name: fingerprint(examples) for name, examples in parts.items()} | {"pool": self.pool_fingerprint}
+
+    @property
+    def pool_fingerprint(self) -> str:
+        return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
+
+    @property
+    def pool_of_methods(self) -> Sequence[Dialogue]:
+        """The pool as methods declare it. Those that label it take shards as well; those that train on the whole pool
+        (mean teacher, CPS, self-teaching) go over it and hold it."""
+        return cast("Sequence[Dialogue]", self.pool)
 
 
 def load_data(config: Config, data_dir: Path | None, progress: Progress = lambda done, total: None) -> RunData:
@@ -103,17 +114,24 @@ def _with_predicates(made: list[EmbeddedDialogue]) -> list[CsrlExample]:
     return [example for example in embedded.csrl_examples(made) if example.roles]
 
 
-def _audit(pool: list[EmbeddedDialogue]) -> Audit:
+@dataclass(frozen=True, slots=True)
+class EmbeddedAudit:
     """Right means entirely right: every argument of the predicate, or the whole rewritten utterance."""
-    roles = {unit_id(one.dialogue.id, label.predicate): label for one in pool for label in one.roles}
-    rewrites = {one.dialogue.id: one.rewrite.text for one in pool}
 
-    def audit(task: str, prediction: Prediction) -> bool | None:
+    roles: Mapping[str, Roles]
+    rewrites: Mapping[str, str]
+
+    def __call__(self, task: str, prediction: Prediction) -> bool | None:
         if task == "csrl":
-            return set(prediction.label.arguments) == set(roles[prediction.unit].arguments)
-        return bool(prediction.label.text == rewrites[prediction.unit])
+            return set(prediction.label.arguments) == set(self.roles[prediction.unit].arguments)
+        return bool(prediction.label.text == self.rewrites[prediction.unit])
 
-    return audit
+
+def _audit(pool: list[EmbeddedDialogue]) -> Audit:
+    return EmbeddedAudit(
+        {unit_id(one.dialogue.id, label.predicate): label for one in pool for label in one.roles},
+        {one.dialogue.id: one.rewrite.text for one in pool},
+    )
 
 
 def _public(data: PublicData, config: Config, folder: Path, progress: Progress) -> RunData:
@@ -178,8 +196,15 @@ def _files(data: FileData, config: Config, data_dir: Path | None, progress: Prog
         rewriting_gold=rewriting(data.rewriting_train),
         rewriting_dev=rewriting(data.rewriting_dev),
         rewriting_test=rewriting(data.rewriting_test),
-        pool=read_examples(base / data.pool, "dialogue").examples,
+        pool=_pool_of_files(base, data.pool, config.shard_size),
         bridge_train=(),
         bridge_dev=(),
         audit=None,
     )
+
+
+def _pool_of_files(base: Path, given: str, shard_size: int) -> Sequence[Dialogue] | ShardedPool:
+    address = given if "://" in given else str(base / given)
+    if is_sharded(address):
+        return open_pool(address, shard_size=shard_size)
+    return read_examples(Path(address), "dialogue").examples

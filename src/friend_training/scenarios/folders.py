@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from friend_training.core.files import write_text
+from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.errors import RunError
 from friend_training.methods.known import METHODS
@@ -17,7 +18,7 @@ from friend_training.scenarios.config import Config, config_text, parse_config
 RESULTS = "results.jsonl"
 """One record per method; written last, so a run that has those of all its methods is finished."""
 
-_MAY_CHANGE = ("methods", "threads")
+_MAY_CHANGE = ("methods", "threads", "engine")
 """Settings that change nothing of what a method does: more methods may be asked of a run later."""
 
 _METHODS, _RESOURCES = "methods", "resources.txt"
@@ -51,7 +52,7 @@ def remember_methods(run: Run, config: Config) -> None:
     """
     before = yaml.safe_load(run.config_text)
     now = config.model_dump(mode="json")
-    changed = [name for name in different_settings(before, now) if name not in _MAY_CHANGE]
+    changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
     if changed:
         raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")
     new = [method for method in config.methods if method not in before["methods"]]
@@ -99,6 +100,7 @@ def shared_resources(run: Path, given: Path | None) -> Path | None:
     """
     record = run / _RESOURCES
     if given is not None:
-        write_text(record, os.path.relpath(given, run) + "\n")
+        if is_first():
+            write_text(record, os.path.relpath(given, run) + "\n")
         return given
     return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None

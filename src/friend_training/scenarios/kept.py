@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from friend_training.core.run import Run
-from friend_training.corpora.fingerprint import fingerprint
 from friend_training.report.kept import is_kept, keep_gold, keep_inputs
 from friend_training.scenarios.config import Config
 from friend_training.scenarios.data import RunData, load_data
@@ -37,5 +36,5 @@ def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None
     """The same for a study that was made before studies did it themselves: its data are made or read once more."""
     config, run = run_config(study), Run.open(study)
     data = load_data(config, data_dir, progress)
-    run.check_fingerprints({**run.fingerprints, "pool": fingerprint(data.pool)})
+    run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})
     keep_data(study, config, data)

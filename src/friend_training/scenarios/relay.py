@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from friend_training.core.listener import Listener
+from friend_training.core.listener import Listener, Silence
+from friend_training.core.pace import Pace, PaceListener
 
 
 class Relay:
@@ -21,6 +22,10 @@ class Relay:
         self._steps = (0, 1)
         self._share = 0.0
 
+    def __reduce__(self) -> tuple[type["Relay"], tuple[Listener]]:
+        """Tasks that are sent to a worker report to nobody there: who watches is here."""
+        return Relay, (Silence(),)
+
     def method(self, name: str, *, label_steps: int) -> "Relay":
         """From here on phases are those of this method."""
         self._prefix, self._label_steps = f"{name}/", label_steps
@@ -33,6 +38,10 @@ class Relay:
         self._phase = phase
         self._steps, self._share = (0, self._label_steps if phase.startswith("label-") else 1), 0.0
         self._listener.started(self._prefix + phase)
+
+    def paced(self, phase: str, pace: Pace) -> None:
+        if isinstance(self._listener, PaceListener):
+            self._listener.paced(self._prefix + phase, pace)
 
     def advanced(self, phase: str, done: int, total: int) -> None:
         self._steps = (done, total)

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from friend_training.core.files import atomic_folder
+from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
 from friend_training.errors import RunError
@@ -97,11 +98,13 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
 
     def fit() -> dict[str, Any]:
         summary = task.fit(data.bridge_train, (), dev=data.bridge_dev[: config.bridge.dev], plan=plan)  # type: ignore[union-attr]
+        if not is_first():
+            return {}
         metrics = dict(task.evaluate(data.bridge_dev))
         with atomic_folder(folder) as new:
             task.save(new)
         return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
 
-    run.phase("bridge", fit)
+    run.phase("bridge", fit, together=True)
     task.load(folder)
     return task

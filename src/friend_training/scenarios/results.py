@@ -21,7 +21,7 @@ Identity = tuple[str, str, int]
 
 def settings_id(config: Mapping[str, Any]) -> str:
     """The same for all seeds of one config: results of different settings are never mixed in one table."""
-    values = {name: value for name, value in config.items() if name not in ("seed", "methods", "threads")}
+    values = {name: value for name, value in config.items() if name not in ("seed", "methods", "threads", "engine")}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,8 @@ def with_strong_friends(friendship: Friendship) -> list[Friendship]:
 
 def audit_strong(audit: Audit | None) -> Audit | None:
     """Strong friends answer for the same tasks."""
-    if audit is None:
-        return None
+    return None if audit is None else partial(_audit_strong, audit)
 
-    def audit_all(task: str, prediction: Prediction) -> bool | None:
-        return audit(task.removesuffix(".strong"), prediction)
 
-    return audit_all
+def _audit_strong(audit: Audit, task: str, prediction: Prediction) -> bool | None:
+    return audit(task.removesuffix(".strong"), prediction)

@@ -16,6 +16,7 @@ from friend_training.core.listener import Listener, Silence
 from friend_training.core.loop import Outcome
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
+from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.friends.bridge_parser import score_bridge
@@ -28,6 +29,7 @@ from friend_training.scenarios.compared import Setting, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import csrl_counts, rewriting_counts, save_counts
 from friend_training.scenarios.data import RunData, load_data
+from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
 from friend_training.scenarios.kept import keep_data
 from friend_training.scenarios.relay import Relay
@@ -52,7 +54,12 @@ class Workshop:
 
     @property
     def settings(self) -> LoopSettings:
-        return LoopSettings(seed=self.config.seed, iterations=self.config.iterations, shard_size=self.config.shard_size)
+        return LoopSettings(
+            seed=self.config.seed,
+            iterations=self.config.iterations,
+            shard_size=self.config.shard_size,
+            engine=make_engine(self.config.engine),
+        )
 
 
 def run_study(
@@ -70,6 +77,7 @@ def run_study(
     `resources` is a folder for encoder and bridge that several runs share; by default they lie in the run's own.
     `base_from` are runs of the same resources whose Base may be the same as this one's: it is then not trained again.
     `keep` is given every record as soon as its method is finished.
+    Several processes (`core.processes`) all call this; only the first writes, and keeps records.
     """
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
@@ -78,22 +86,27 @@ def run_study(
     fingerprints = data.fingerprints()
     relay.finished("data")
     run = _open_or_create(folder, config, fingerprints)
-    remember_methods(run, config)
-    keep_data(folder, config, data)
+    if is_first():
+        remember_methods(run, config)
+        keep_data(folder, config, data)
     shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
     records: list[dict[str, Any]] = []
     for method in config.methods:
-        if method in SHARED:
+        if method in SHARED and is_first():
             take_over_base(run, config, method, base_from)
         records.append(_record(shop, method))
-        keep(records[-1])
-    write_records(folder, records)
-    write_report(folder)
+        if is_first():
+            keep(records[-1])
+    if is_first():
+        write_records(folder, records)
+        write_report(folder)
     return records
 
 
 def _open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -> Run:
-    if not (folder / "run.json").is_file():
+    if not is_first():
+        wait_until((folder / "run.json").is_file)
+    elif not (folder / "run.json").is_file():
         return Run.create(folder, config_text(config), fingerprints)
     run = Run.open(folder)
     run.check_fingerprints(fingerprints)
@@ -168,7 +181,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "method": method,
         "seed": shop.config.seed,
         "version": __version__,
-        "config": shop.config.model_dump(mode="json"),
+        "config": shop.config.model_dump(mode="json", exclude={"engine"}),  # it changes nothing
         "fingerprints": shop.run.fingerprints,
     }
     if method == "bridge-alone":

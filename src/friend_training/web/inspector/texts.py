@@ -83,7 +83,6 @@ def reading_again(study: Path, data_dir: Path | None) -> Making:
     """Reads or makes the data of a study as the run did, and keeps its texts."""
 
     def make() -> None:
-        from friend_training.corpora.fingerprint import fingerprint
         from friend_training.scenarios.data import load_data
         from friend_training.scenarios.folders import run_config
         from friend_training.scenarios.kept import keep_data
@@ -91,7 +90,7 @@ def reading_again(study: Path, data_dir: Path | None) -> Making:
         config = run_config(study)
         data = load_data(config, data_dir)
         run = Run.open(study)
-        run.check_fingerprints({**run.fingerprints, "pool": fingerprint(data.pool)})
+        run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})
         keep_data(study, config, data)
 
     return make

@@ -1,0 +1,136 @@
+"""Where the shards of a pool lie in its files, and their lines: read from there, and no further."""
+
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import IO, Any
+
+import fsspec
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from friend_training.errors import DataError
+
+JSONL, PARQUET = ".jsonl", ".parquet"
+SUFFIXES = (JSONL, PARQUET)
+
+_JSON_COLUMN = "json"
+_BATCH = 1000
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ShardPlace:
+    """Lines (or rows) of a file: `count` of them, from line `first` (counted from 1), which begins at byte `offset`."""
+
+    address: str
+    first: int
+    count: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What one pass over a file finds. `hashes` has a number for each line."""
+
+    places: list[ShardPlace]
+    hashes: npt.NDArray[np.uint64]
+    digest: str
+
+
+def scan(address: str, shard_size: int, hash_of: Callable[[bytes], int]) -> Scanned:
+    """Go through a file once."""
+    hashes = array("Q")
+    places: list[ShardPlace] = []
+    with _opened(address) as file:
+        if address.endswith(PARQUET):
+            digest = _digest(file)
+            for _, raw in _parquet_rows(file, 1, None, only_ids=True):
+                hashes.append(hash_of(raw))
+            places = [
+                ShardPlace(address, first + 1, min(shard_size, len(hashes) - first))
+                for first in range(0, len(hashes), shard_size)
+            ]
+        else:
+            total, offset = sha256(), 0
+            for number, raw in enumerate(file):
+                if number % shard_size == 0:
+                    places.append(ShardPlace(address, number + 1, 0, offset))
+                total.update(raw)
+                offset += len(raw)
+                hashes.append(hash_of(raw))
+            digest = total.hexdigest()
+            places = [
+                ShardPlace(p.address, p.first, min(shard_size, len(hashes) - p.first + 1), p.offset) for p in places
+            ]
+    return Scanned(places, np.array(hashes, np.uint64), digest)
+
+
+def rows_of(place: ShardPlace) -> Iterator[tuple[int, bytes]]:
+    """The lines of a shard as JSON, with their numbers; blank ones are left out."""
+    with _opened(place.address) as file:
+        if place.address.endswith(PARQUET):
+            yield from _parquet_rows(file, place.first, place.count)
+            return
+        file.seek(place.offset)
+        for number in range(place.first, place.first + place.count):
+            raw = file.readline()
+            if raw.strip():
+                yield number, raw
+
+
+def _opened(address: str) -> Any:
+    try:
+        return fsspec.open(address, "rb").open()
+    except FileNotFoundError:
+        raise DataError("this file of the pool is gone", path=address) from None
+
+
+def _digest(file: IO[bytes]) -> str:
+    total = sha256()
+    while block := file.read(_BLOCK):
+        total.update(block)
+    file.seek(0)
+    return total.hexdigest()
+
+
+def _parquet_rows(
+    file: IO[bytes], first: int, count: int | None, *, only_ids: bool = False
+) -> Iterator[tuple[int, bytes]]:
+    """Rows as lines of JSON. Only the row groups that hold them are read: best not much larger than shards."""
+    parquet = pq.ParquetFile(file)
+    names = parquet.schema_arrow.names
+    written = _JSON_COLUMN in names
+    columns = [_JSON_COLUMN] if written else ["id"] if only_ids and "id" in names else names
+    last = parquet.metadata.num_rows if count is None else first + count - 1
+    groups, number, begin = [], 1, None
+    for group in range(parquet.num_row_groups):
+        end = number + parquet.metadata.row_group(group).num_rows
+        if end > first and number <= last:
+            groups.append(group)
+            begin = number if begin is None else begin
+        number = end
+    number = begin or 1
+    for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=columns):
+        if number + len(batch) > first and number <= last:
+            low = max(first - number, 0)
+            part = batch.slice(low, min(last + 1 - number, len(batch)) - low)
+            yield from enumerate(_lines(part, written), start=number + low)
+        number += len(batch)
+
+
+def _lines(batch: pa.RecordBatch, written: bool) -> Iterator[bytes]:
+    for row in batch.to_pylist():
+        text = (row[_JSON_COLUMN] or "") if written else json.dumps(_said(row), ensure_ascii=False, default=str)
+        yield text if isinstance(text, bytes) else text.encode(errors="surrogatepass")
+
+
+def _said(value: Any) -> Any:
+    """Without the fields that are null: a Parquet column is there for every row, a field of JSON need not be."""
+    if isinstance(value, dict):
+        return {name: _said(part) for name, part in value.items() if part is not None}
+    return [_said(part) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,138 @@
+"""Training by several processes: each takes its part of every batch, and all take the step of the whole batch.
+
+DistributedDataParallel is not used, because it averages gradients over processes. Here the number of units differs from
+part to part, and the loss is a mean over all units of the batch (Eq. 1), or a sum of several such means; losses go
+through a network twice, or through two networks; and the rows of embedding tables have sparse gradients. So a process
+divides by the number of units in the whole batch, and gradients are added up, by hand, in two exchanges per step.
+
+Launchers, devices and the process group are accelerate's business; in one process nothing here does anything.
+"""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from friend_training.core.processes import rank, world
+from friend_training.core.seeds import derived_seed
+
+T = TypeVar("T")
+
+TABLES = nn.Embedding | nn.EmbeddingBag
+
+
+def accelerator() -> Accelerator:
+    """Meets the other processes, if there are any: without a graphics card over gloo."""
+    return Accelerator() if world() == 1 else Accelerator(cpu=not torch.cuda.is_available())
+
+
+def begin_alike(networks: Iterable[nn.Module], seed: int) -> None:
+    """All begin with the first process's weights; but for the first, each with noise (dropout) of its own."""
+    if world() == 1:
+        return
+    for network in networks:
+        for weight in network.state_dict().values():
+            dist.broadcast(weight, src=0)
+    if rank():
+        torch.manual_seed(derived_seed(seed, "process", rank()))
+
+
+def total(value: Tensor) -> Tensor:
+    """A number summed over all processes; it has no gradient."""
+    value = value.detach().clone()
+    if world() > 1:
+        dist.all_reduce(value)
+    return value
+
+
+def mean(values: Tensor) -> Tensor:
+    """This process's share of the mean over all units of the batch: the shares of all processes add up to it."""
+    if world() == 1:
+        return values.mean()
+    return values.sum() / total(values.new_tensor(float(values.numel())))
+
+
+def backward(accelerator: Accelerator, loss: Tensor, networks: Iterable[nn.Module]) -> None:
+    """Gradients of the loss, which is this process's share of it; afterwards they are those of the whole batch."""
+    if world() == 1:
+        accelerator.backward(loss)
+        return
+    if loss.requires_grad:  # a part may have no unit at all
+        accelerator.backward(loss)
+    for network in networks:
+        add_up_gradients(network)
+
+
+def add_up_gradients(network: nn.Module) -> None:
+    """Every gradient becomes the sum over all processes.
+
+    The first exchange says who touched what: a weight that nobody used stays without a gradient, as in one process (a
+    zero would let it decay), and of a table with sparse gradients only rows that somebody touched are sent. The second
+    has all values in one piece. All processes get the same bits, so their weights stay alike.
+    """
+    tables = {id(part.weight) for part in network.modules() if isinstance(part, TABLES) and part.sparse}
+    weights = [_Weight(weight, in_rows=id(weight) in tables) for weight in network.parameters()]
+    flags = [weight.touched() for weight in weights]
+    exchanged = torch.cat(flags)
+    dist.all_reduce(exchanged, op=dist.ReduceOp.MAX)
+    by_weight = exchanged.split([len(flag) for flag in flags])  # type: ignore[no-untyped-call]
+    used = [(weight, flag.nonzero().squeeze(1)) for weight, flag in zip(weights, by_weight, strict=True) if flag.any()]
+    if not used:
+        return
+    values = [weight.values(rows) for weight, rows in used]
+    flat = torch.cat([value.reshape(-1) for value in values])
+    dist.all_reduce(flat)
+    summed = flat.split([value.numel() for value in values])  # type: ignore[no-untyped-call]
+    for (weight, rows), value, piece in zip(used, values, summed, strict=True):
+        weight.receive(rows, piece.view_as(value))
+
+
+class _Weight:
+    """A weight and how its gradient travels: whole, or in the rows (of a table) that were touched."""
+
+    def __init__(self, weight: nn.Parameter, *, in_rows: bool) -> None:
+        self.weight, self.in_rows = weight, in_rows
+
+    def touched(self) -> Tensor:
+        """One flag for the whole, or one for each row."""
+        gradient = self.weight.grad
+        flags = torch.zeros(len(self.weight) if self.in_rows else 1, dtype=torch.uint8, device=self.weight.device)
+        if gradient is not None:
+            flags[gradient.coalesce().indices()[0] if self.in_rows else 0] = 1
+        return flags
+
+    def values(self, rows: Tensor) -> Tensor:
+        """This process's gradient, zero where it has none."""
+        gradient = self.weight.grad
+        if not self.in_rows:
+            return torch.zeros_like(self.weight) if gradient is None else gradient
+        values = self.weight.new_zeros(len(rows), *self.weight.shape[1:])
+        if gradient is not None:
+            gradient = gradient.coalesce()
+            values[torch.searchsorted(rows, gradient.indices()[0])] = gradient.values()
+        return values
+
+    def receive(self, rows: Tensor, values: Tensor) -> None:
+        if self.in_rows:
+            values = torch.sparse_coo_tensor(
+                rows[None], values, self.weight.shape, is_coalesced=True, check_invariants=False
+            )
+        self.weight.grad = values
+
+
+def gathered(value: T) -> list[T]:
+    """What every process has to say, in their order."""
+    if world() == 1:
+        return [value]
+    accelerator()  # may be the first time that they meet
+    everyone: list[Any] = [None] * world()
+    dist.all_gather_object(everyone, value)
+    return everyone
+
+
+def agreed(value: float) -> float:
+    """What the first process says: whoever decides by it decides like the others."""
+    return gathered(value)[0]

@@ -1,0 +1,202 @@
+"""Engines: whoever labels, the store has the same bytes; dead workers cost their shards and nothing else."""
+
+import json
+import multiprocessing
+import tracemalloc
+
+import numpy as np
+import pytest
+from engine_runs import FRIENDS, Failing, Fragile, engine_run, parse_point, point_line
+from toy_runs import POLARITY, contents, plan, pool, start
+from toy_task import Point, ToyTask
+
+from friend_training.core.engines.in_order import AHEAD, in_order
+from friend_training.core.engines.local import MOST_DEATHS, LocalEngine, packed
+from friend_training.core.engines.work import Labelled, LabelWork
+from friend_training.core.listener import Silence
+from friend_training.core.loop import friend_train
+from friend_training.core.pace import Pace, PaceKeeper
+from friend_training.core.picks import TopN
+from friend_training.core.plan import LoopSettings
+from friend_training.core.pool import InMemory
+from friend_training.core.selector import Selector
+from friend_training.corpora.sharded_pool import open_pool
+from friend_training.errors import ConfigError, RunError
+
+LABELS = list(POLARITY["mood"])
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """What this process makes of it alone."""
+    run = start(tmp_path_factory.mktemp("here") / "run")
+    engine_run(run, None)
+    return contents(run)
+
+
+def test_two_processes_give_the_same_bytes_as_one_in_every_iteration(tmp_path):
+    one, two = start(tmp_path / "one"), start(tmp_path / "two")
+    engine_run(one, None, iterations=2)
+    engine_run(two, LocalEngine(workers=2), iterations=2)
+    assert two.store.iterations() == [1, 2]
+    assert contents(one) == contents(two)
+
+
+def test_a_killed_worker_costs_its_shards_and_nothing_else(here, tmp_path):
+    run, mark = start(tmp_path / "run"), tmp_path / "met"
+    engine_run(run, LocalEngine(workers=2), mood=Fragile("mood", LABELS, last_words="pool30", mark=mark))
+    assert mark.exists()
+    assert contents(run) == here
+
+
+def test_a_shard_that_ends_every_worker_is_named(here, tmp_path):
+    run = start(tmp_path / "run")
+    with pytest.raises(RunError, match=f"ended {MOST_DEATHS} workers, the last with code -9"):
+        engine_run(run, LocalEngine(workers=1), mood=Fragile("mood", LABELS, last_words="pool10"))
+    assert run.result("label-1-00000") is not None
+    assert run.result("label-1-00001") is None
+    engine_run(run, None)
+    assert contents(run) == here
+
+
+def test_a_stopped_run_goes_on_where_it_stood_with_any_engine(here, tmp_path):
+    class Stop(Silence):
+        def started(self, phase):
+            begun.append(phase)
+            if phase == "label-1-00003":
+                raise KeyboardInterrupt
+
+    begun = []
+    run = start(tmp_path / "run")
+    with pytest.raises(KeyboardInterrupt):
+        engine_run(run, None, listener=Stop())
+    assert run.result("label-1-00002") is not None
+    before = (run.folder / "phases" / "label-1-00002.json").read_bytes()
+    engine_run(run, LocalEngine(workers=2))
+    assert (run.folder / "phases" / "label-1-00002.json").read_bytes() == before
+    assert contents(run) == here
+
+
+def test_a_bug_in_a_model_is_told_and_not_tried_again(tmp_path):
+    run = start(tmp_path / "run")
+    with pytest.raises(RunError, match="a model with a bug"):
+        engine_run(run, LocalEngine(workers=1), mood=Failing("mood", LABELS))
+
+
+def test_what_cannot_be_sent_is_said_before_anything_starts():
+    with pytest.raises(ConfigError, match="cannot be sent to other processes"):
+        packed(LabelWork({}, {}, [FRIENDS], "mean", audit=lambda task, prediction: None))
+
+
+class Backwards:
+    """Finishes the last shard it was given first."""
+
+    def __init__(self, slots):
+        self.slots, self.with_them, self.most_held, self.given = slots, [], 0, 0
+
+    def begin(self, number, source):
+        self.with_them.append((number, Labelled(source, 0)))
+        self.most_held = max(self.most_held, number + 1 - self.given)
+        assert len(self.with_them) <= self.slots
+
+    def finished(self):
+        return [self.with_them.pop()]
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_results_come_in_order_and_few_are_held(slots):
+    crew, found = Backwards(slots), []
+    for labelled in in_order(crew, iter(range(40))):
+        found.append(labelled.rows)
+        crew.given += 1
+    assert found == list(range(40))
+    assert crew.most_held <= (1 + AHEAD) * slots + 1
+
+
+def test_pace_counts_what_this_process_has_seen():
+    class Ear(Silence):
+        def paced(self, phase, pace):
+            heard.append((phase, pace))
+
+    heard, now = [], [100.0]
+    phases = ["train-a-0", *(f"label-1-{n:05d}" for n in range(5)), "select-1"]
+    keeper = PaceKeeper(phases, phases[:2], Ear(), clock=lambda: now[0])
+    for number, name in enumerate(phases):
+        keeper.started(name)
+        now[0] += 2.0
+        keeper.finished(name, {"units": 30} if name.startswith("label") else {})
+        assert number > 1 or not heard
+    assert [phase for phase, _ in heard] == phases[2:6]
+    assert heard[1][1] == Pace(shards=5, shards_done=3, shards_before=1, units=60, seconds=4.0)
+    assert heard[1][1].units_per_second == 15.0
+    assert heard[1][1].seconds_left == 4.0
+    assert heard[-1][1].seconds_left == 0.0
+
+
+def test_the_loop_tells_the_pace(tmp_path):
+    class Ear(Silence):
+        def paced(self, phase, pace):
+            heard.append((phase, pace.shards_done, pace.units))
+
+    heard = []
+    engine_run(start(tmp_path / "run"), None, shard_size=25, listener=Ear(), iterations=1)
+    assert heard == [("label-1-00000", 1, 50), ("label-1-00001", 2, 100), ("label-1-00002", 3, 120)]
+
+
+def test_workers_end_when_nobody_listens_any_more():
+    task = ToyTask("mood", LABELS)
+    task.weights = np.ones((4, 2))
+    results = LocalEngine(workers=1).labelled(LabelWork({"mood": task}, {}, [], "mean"), iter([InMemory(pool())] * 50))
+    assert next(results).inputs == len(pool())
+    assert len(multiprocessing.active_children()) == 1
+    results.close()
+    assert multiprocessing.active_children() == []
+
+
+def sharded(folder, lines):
+    folder.mkdir()
+    (folder / "points.jsonl").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return open_pool(str(folder), shard_size=7, parse=parse_point)
+
+
+@pytest.mark.parametrize("engine", [None, LocalEngine(workers=2)], ids=["here", "two"])
+def test_a_pool_in_files_gives_the_same_bytes_as_one_in_memory(here, tmp_path, engine):
+    run = start(tmp_path / "run")
+    engine_run(run, engine, inputs=sharded(tmp_path / "pool", [point_line(point) for point in pool()]))
+    assert contents(run) == here
+
+
+def test_broken_inputs_are_set_aside_and_counted(tmp_path):
+    lines = [point_line(point) for point in pool()[:30]]
+    lines[3], lines[17] = "{", '{"id": "pool17", "x": [1]}'
+    inputs, run = sharded(tmp_path / "pool", lines), start(tmp_path / "run")
+    engine_run(run, None, inputs=inputs)
+    assert run.require("label-1-00000") == {"inputs": 6, "units": 12, "set_aside": 1}
+    assert run.require("label-1-00001") == {"inputs": 7, "units": 14}
+    assert {row["input"] for row in run.store.read(1).to_pylist()} == {p.id for p in pool()[:30]} - {"pool3", "pool17"}
+    found = [json.loads(line) for path in sorted(run.folder.glob("set-aside/*")) for line in path.open()]
+    place = str(tmp_path / "pool" / "points.jsonl")
+    assert found == [
+        {"path": place, "line": 4, "reason": "broken JSON"},
+        {"path": place, "line": 18, "reason": "x: three numbers were expected, got [1]"},
+    ]
+
+
+def test_memory_does_not_grow_with_the_pool(tmp_path):
+    """Peak of what Python holds while it labels and selects, ten times as many inputs apart; opened beforehand."""
+    peaks = []
+    for count in (2_000, 20_000):
+        run = start(tmp_path / str(count))
+        (tmp_path / f"pool{count}").mkdir()
+        with (tmp_path / f"pool{count}" / "a.jsonl").open("w") as file:
+            for number in range(count):
+                file.write(point_line(Point(f"pool{number}", (number % 7 - 3.0, number % 5 - 2.0, 0.5))) + "\n")
+        inputs = open_pool(str(tmp_path / f"pool{count}"), shard_size=1000, parse=parse_point)
+        plans = {"mood": plan("mood", iterations=1, selectors=[Selector(TopN(20), confidence_weight=1.0)])}
+        settings = LoopSettings(seed=5, iterations=1)
+        tracemalloc.start()
+        friend_train(run, plans, [], inputs, settings=settings)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert run.require("select-1")["tasks"]["mood"]["units"] == count
+    assert peaks[1] < 1.1 * peaks[0]

@@ -1,0 +1,100 @@
+"""Ray on two local nodes: the same bytes as this process makes alone, also when one of the nodes is killed half-way."""
+
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from engine_runs import Failing, Fragile, Held, engine_run
+from toy_runs import POLARITY, contents, start
+
+from friend_training.core.engines.ray import RayEngine
+from friend_training.core.listener import Silence
+from friend_training.errors import ConfigError, RunError
+
+LABELS = list(POLARITY["mood"])
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    run = start(tmp_path_factory.mktemp("here") / "run")
+    engine_run(run, None, shard_size=3)
+    return contents(run)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A head without processors for tasks, and two nodes of one processor each."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'friend-training[ray]'")
+    from ray.cluster_utils import Cluster
+
+    # Workers import the toy tasks by name.
+    with pytest.MonkeyPatch.context() as patch:
+        here = str(Path(__file__).parent)
+        patch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100_000_000})
+        for _ in range(2):
+            made.add_node(num_cpus=1, object_store_memory=100_000_000)
+        yield made
+        ray.shutdown()
+        made.shutdown()
+
+
+@pytest.mark.slow
+def test_two_nodes_give_the_same_bytes_as_this_process(here, cluster, tmp_path):
+    run = start(tmp_path / "run")
+    engine_run(run, RayEngine(address=cluster.address), shard_size=3)
+    assert contents(run) == here
+
+
+@pytest.mark.slow
+def test_a_killed_worker_costs_nothing_but_its_shard(here, cluster, tmp_path):
+    run, mark = start(tmp_path / "run"), tmp_path / "met"
+    mood = Fragile("mood", LABELS, last_words="pool30", mark=mark)
+    engine_run(run, RayEngine(address=cluster.address), shard_size=3, mood=mood)
+    assert mark.exists()
+    assert contents(run) == here
+
+
+@pytest.mark.slow
+def test_a_bug_in_a_model_is_told(cluster, tmp_path):
+    with pytest.raises(RunError, match="a model with a bug"):
+        engine_run(start(tmp_path / "run"), RayEngine(address=cluster.address), mood=Failing("mood", LABELS))
+
+
+@pytest.mark.slow
+def test_a_node_killed_half_way_loses_nothing_and_doubles_nothing(here, cluster, tmp_path):
+    """Both nodes are in the middle of a shard when one of them is killed: that shard, and no other, is begun again."""
+
+    def begun(first):
+        found = [path.name.split("-")[1:] for path in tmp_path.glob("begun-*")]
+        return [(int(number), pid) for number, pid in found if int(number) >= first]
+
+    class PullThePlug(Silence):
+        def finished(self, phase):
+            if phase != "label-1-00008":
+                return
+            while len({pid for _, pid in begun(first=27)}) < 2:
+                time.sleep(0.05)
+            victim = next(node for node in cluster.list_all_nodes() if node is not cluster.head_node)
+            cluster.remove_node(victim, allow_graceful=False)
+            (tmp_path / "go").write_text("")
+
+    run = start(tmp_path / "run")
+    mood = Held("mood", LABELS, folder=tmp_path, held_from=27)
+    engine_run(run, RayEngine(address=cluster.address), shard_size=3, mood=mood, listener=PullThePlug())
+    assert contents(run) == here
+    units = [(row["task"], row["unit"]) for row in run.store.read(1).to_pylist()]
+    assert len(set(units)) == len(units) == 2 * 60
+    times = Counter(number for number, _ in begun(first=0))
+    assert set(times) == set(range(0, 60, 3))
+    assert sorted(times.values()) == [1] * 19 + [2]
+
+
+def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ConfigError, match=r"pip install 'friend-training\[ray\]'"):
+        engine_run(start(tmp_path / "run"), RayEngine())
