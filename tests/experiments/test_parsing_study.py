@@ -53,17 +53,13 @@ def split(study_modules: Any) -> ParsingSplit:
 
 @pytest.fixture(scope="module")
 def settings(study_modules: Any) -> Any:
-    """Thresholds under which some of the pool is chosen, and some is not."""
+    """Of the pool some is chosen, and some is not."""
     return replace(
         study_modules.SETTINGS,
         base_steps=16,
         update_steps=4,
         iterations=ITERATIONS,
-        thresholds={
-            "sst": {"constituency": 0.7, "dependency": 0.7, "tagging": 0.7},
-            "fdt": {"constituency": 0.6, "dependency": 0.6},
-            "fdt-three": {"constituency": 0.6, "dependency": 0.6, "tagging": 0.6},
-        },
+        shares={"sst": 0.5, "fdt": 0.5, "fdt-three": 0.5},
         training=replace(WORD_SETTINGS, batch_size=8, encoder_rate=1e-2, head_rate=1e-2, look_every=8),
         encoder=WordEncoderShape(word=8, affix=8, width=16, layers=1, dropout=0.1, forget=0.1),
     )
@@ -158,8 +154,8 @@ def test_what_is_recorded_is_not_run_again(
     assert (results / "results.jsonl").read_text(encoding="utf-8") == before
 
 
-def test_a_threshold_concerns_only_those_who_use_it(settings: Any, study_modules: Any) -> None:
-    changed = replace(settings, thresholds={**settings.thresholds, "fdt": {"constituency": 0.5, "dependency": 0.5}})
+def test_a_share_concerns_only_those_who_use_it(settings: Any, study_modules: Any) -> None:
+    changed = replace(settings, shares={**settings.shares, "fdt": 0.4})
     differ = {method for method in study_modules.METHODS if changed.id_of(method) != settings.id_of(method)}
     assert differ == {"fdt", "sst-as-many", "random-as-many", "fdt-shuffled"}
 
