@@ -9,13 +9,16 @@ from typing import Any
 
 from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.corpora.read import open_corpus
-from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.examples import CsrlExample, RewritingExample, Roles
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.scenarios.config import load_config
+from friend_training.scenarios.data import load_data
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 
 SAMPLE_SEED = 1
+CONFIGS = Path(__file__).parent.parent / "configs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,23 @@ def real_workloads(data_dir: Path, dialogues: int) -> list[Workload]:
             partial(csrl_task, mark="input"),
             each_predicate,
         ),
+        pool_workload(data_dir, dialogues),
         Workload("rewrite/all", _drawn(rewriting, dialogues), rewriting_task, each_utterance),
     ]
+
+
+def pool_workload(data_dir: Path, dialogues: int) -> Workload:
+    """What a run labels and mostly trains on: dialogues of the real few-shot pool, CSRL marked in the input.
+
+    Their predicates are found, their labels are none: for speed it does not matter what is said of them.
+    """
+    config = load_config(CONFIGS / "few-shot.yaml", [f"data.pool={dialogues}"])
+    examples = [
+        CsrlExample(dialogue, tuple(Roles(predicate, ()) for predicate in dialogue.predicates))
+        for dialogue in load_data(config, data_dir).pool
+        if dialogue.predicates
+    ]
+    return Workload("few-shot pool, marked in the input", examples, partial(csrl_task, mark="input"), each_predicate)
 
 
 def embedded_workloads(dialogues: int) -> list[Workload]:
