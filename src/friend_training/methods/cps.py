@@ -21,8 +21,9 @@ from torch import Tensor, nn
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import FitPlan, FitSummary, Input, PseudoLabel
+from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.methods.partners import check_partners, partner_name
 from friend_training.nn.definition import Batch
@@ -45,7 +46,7 @@ def cps(
     run: Run,
     plans: Mapping[str, TaskPlan],
     partners: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     cross_weight: float = 1.5,
@@ -67,7 +68,7 @@ class Pair:
     """Two networks of one task that are trained together; `base` is where the second one begins."""
 
     def __init__(
-        self, first: NetworkTask, second: NetworkTask, pool: Sequence[Input], *, base: Path, cross_weight: float
+        self, first: NetworkTask, second: NetworkTask, pool: Inputs, *, base: Path, cross_weight: float
     ) -> None:
         self.first, self.second, self.pool, self.base, self.cross_weight = first, second, pool, base, cross_weight
         self.trained = False

@@ -12,8 +12,8 @@ from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import Input
 from friend_training.errors import ConfigError
 
 
@@ -21,7 +21,7 @@ def fdt(
     run: Run,
     plans: Mapping[str, TaskPlan],
     friendships: Sequence[Friendship],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     fixed: Collection[str] = (),

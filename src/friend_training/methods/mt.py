@@ -35,8 +35,9 @@ from torch import Tensor, nn
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import FitPlan, FitSummary, Input, PseudoLabel
+from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.semi_supervised import (
@@ -69,7 +70,7 @@ PUBLISHED = MeanTeacherSettings()
 def mt(
     run: Run,
     plans: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     method: MeanTeacherSettings = PUBLISHED,
@@ -89,7 +90,7 @@ def mt(
 class MeanTeacher:
     """Trains a student beside the task's own network, which is the teacher. `steps` is the budget of the whole run."""
 
-    def __init__(self, task: NetworkTask, pool: Sequence[Input], *, steps: int, settings: MeanTeacherSettings) -> None:
+    def __init__(self, task: NetworkTask, pool: Inputs, *, steps: int, settings: MeanTeacherSettings) -> None:
         self.task, self.pool, self.steps, self.settings = task, pool, steps, settings
         self.student: nn.Module | None = None
         self.done = 0

@@ -13,15 +13,16 @@ self-training. Pseudo-labels are made anew in every iteration and not kept forev
 is the one reported.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import Input, Prediction
+from friend_training.core.task import Prediction
 from friend_training.methods.partners import check_partners, partner_name
 
 
@@ -29,7 +30,7 @@ def scot(
     run: Run,
     plans: Mapping[str, TaskPlan],
     partners: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     audit: Audit | None = None,

@@ -1,20 +1,20 @@
 """Standard self-training: each task by itself, its own confidence is all it goes by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import Input
 
 
 def sst(
     run: Run,
     plans: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     audit: Audit | None = None,

@@ -25,9 +25,10 @@ from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
-from friend_training.core.task import FitPlan, FitSummary, Input, PseudoLabel
+from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
 from friend_training.methods.inside import InsideTask, going_on
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
@@ -40,7 +41,7 @@ from friend_training.nn.training import seed_everything, weighted_mean
 def stbr(
     run: Run,
     plans: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     audit: Audit | None = None,

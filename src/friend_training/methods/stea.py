@@ -29,8 +29,9 @@ from torch import Tensor, nn
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
-from friend_training.core.task import FitPlan, FitSummary, Input, PseudoLabel
+from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
@@ -53,7 +54,7 @@ SENIOR_AND_EXPERT = 2
 def stea(
     run: Run,
     plans: Mapping[str, TaskPlan],
-    pool: Sequence[Input],
+    pool: Inputs,
     *,
     settings: LoopSettings,
     hard_share: float = 0.5,
@@ -80,7 +81,7 @@ class SelfTeaching:
     """One lesson: the task's present network is the teacher of the one that takes its place."""
 
     task: NetworkTask
-    pool: Sequence[Input]
+    pool: Inputs
     hard_share: float
 
     def train(

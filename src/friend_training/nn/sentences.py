@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -61,15 +62,17 @@ def sentence_items(
 def pseudo_sentence_items(
     reader: WordReader,
     chosen: Sequence[PseudoLabel],
-    classes: Sequence[tuple[Row, ...]],
+    classes_of: Callable[[Words, Any], tuple[Row, ...]],
     *,
     pseudo_weight: float,
 ) -> list[SentenceItem]:
     """Chosen pseudo-labels; a unit is a whole sentence, so each is an item of its own."""
-    return sentence_items(reader, sentences_of(chosen), classes, [pseudo.weight * pseudo_weight for pseudo in chosen])
+    sentences = _sentences_of(chosen)
+    classes = [classes_of(words, pseudo.label) for words, pseudo in zip(sentences, chosen, strict=True)]
+    return sentence_items(reader, sentences, classes, [pseudo.weight * pseudo_weight for pseudo in chosen])
 
 
-def sentences_of(chosen: Sequence[PseudoLabel]) -> list[Words]:
+def _sentences_of(chosen: Sequence[PseudoLabel]) -> list[Words]:
     sentences: list[Words] = []
     for pseudo in chosen:
         assert isinstance(pseudo.input, Words)

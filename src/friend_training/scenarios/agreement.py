@@ -39,13 +39,14 @@ def agreement_of_run(
     friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
     run = Run.open(method_folder(folder, method))
     records: list[dict[str, Any]] = []
+    pool = list(data.pool)
     for iteration in run.store.iterations():
         rows = run.store.read(iteration).to_pylist()
         right = {(row["task"], row["unit"]): row["correct"] for row in rows}
         if any(value is None for value in right.values()):
             raise RunError(f"{folder}: the gold labels of its pool are not known, so nothing can be said of errors")
-        first, second = (_predictions(rows, data.pool_of_methods, task) for task in LABELS)
-        chance = measured_epsilon(friendship, data.pool_of_methods, first, second, seed=config.seed, rounds=ROUNDS)
+        first, second = (_predictions(rows, pool, task) for task in LABELS)
+        chance = measured_epsilon(friendship, pool, first, second, seed=config.seed, rounds=ROUNDS)
         units = [row for row in rows if row["task"] == "csrl" and row["match"] is not None]
         report = agreement_report(
             correct_a=[row["correct"] for row in units],

@@ -86,7 +86,7 @@ def _base_full(s: Setting) -> Outcomes:
 def _fdt(s: Setting, *, friendship: Friendship | None = None) -> Outcomes:
     friends = [friendship or s.friendship]
     audit = s.data.audit
-    return fdt(s.run, s.plans, friends, s.data.pool_of_methods, settings=s.settings, audit=audit, listener=s.listener)
+    return fdt(s.run, s.plans, friends, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
 def _fdt_shuffled(s: Setting) -> Outcomes:
@@ -110,7 +110,7 @@ def _fdt_strong(s: Setting, *, fixed: bool) -> Outcomes:
         s.run,
         {**s.plans, **friends},
         with_strong_friends(s.friendship),
-        s.data.pool_of_methods,
+        s.data.pool,
         settings=s.settings,
         fixed=tuple(friends) if fixed else (),
         audit=audit_strong(s.data.audit),
@@ -120,21 +120,21 @@ def _fdt_strong(s: Setting, *, fixed: bool) -> Outcomes:
 
 
 def _mt(s: Setting) -> Outcomes:
-    return mt(s.run, s.plans, s.data.pool_of_methods, settings=s.settings, listener=s.listener)
+    return mt(s.run, s.plans, s.data.pool, settings=s.settings, listener=s.listener)
 
 
 def _cps(s: Setting) -> Outcomes:
-    return cps(s.run, s.plans, _seconds(s, make_task), s.data.pool_of_methods, settings=s.settings, listener=s.listener)
+    return cps(s.run, s.plans, _seconds(s, make_task), s.data.pool, settings=s.settings, listener=s.listener)
 
 
 def _scot(s: Setting) -> Outcomes:
     others = _seconds(s, make_second_task)
     audit = s.data.audit
-    return scot(s.run, s.plans, others, s.data.pool_of_methods, settings=s.settings, audit=audit, listener=s.listener)
+    return scot(s.run, s.plans, others, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
 def _stea(s: Setting) -> Outcomes:
-    return stea(s.run, s.plans, s.data.pool_of_methods, settings=s.settings, listener=s.listener)
+    return stea(s.run, s.plans, s.data.pool, settings=s.settings, listener=s.listener)
 
 
 def _multitask(s: Setting) -> Outcomes:
@@ -145,15 +145,13 @@ def _bridge_labels(s: Setting) -> Outcomes:
     """CSRL alone, self-trained on what the bridge says of it."""
     plan = s.plans["csrl"]
     labelled = {"csrl": replace(plan, task=LabelledByBridge(plan.task, s.bridge))}
-    return sst(s.run, labelled, s.data.pool_of_methods, settings=s.settings, audit=s.data.audit, listener=s.listener)
+    return sst(s.run, labelled, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
 
 
 def _as_most_are(s: Setting, *, name: str) -> Outcomes:
     """The function of methods/<name>.py that has the file's name, given run, plans and pool."""
     method = getattr(import_module(f"friend_training.methods.{name}"), name)
-    found: Outcomes = method(
-        s.run, s.plans, s.data.pool_of_methods, settings=s.settings, audit=s.data.audit, listener=s.listener
-    )
+    found: Outcomes = method(s.run, s.plans, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
     return found
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 from friend_training.core.labelling import Audit
 from friend_training.core.task import Prediction
@@ -65,12 +64,6 @@ class RunData:
     @property
     def pool_fingerprint(self) -> str:
         return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
-
-    @property
-    def pool_of_methods(self) -> Sequence[Dialogue]:
-        """The pool as methods declare it. Those that label it take shards as well; those that train on the whole pool
-        (mean teacher, CPS, self-teaching) go over it and hold it."""
-        return cast("Sequence[Dialogue]", self.pool)
 
 
 def load_data(config: Config, data_dir: Path | None, progress: Progress = lambda done, total: None) -> RunData:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from browser import chromium, served
+from on_the_inspector import served
 from small_run import MARKUP, write_run
 
+from chromium import chromium
 from friend_training.core.corrections import read_corrections
 from friend_training.core.picks import Threshold
 from friend_training.core.selector import Selector

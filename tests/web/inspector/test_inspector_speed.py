@@ -4,8 +4,10 @@ import time
 from pathlib import Path
 
 import pytest
-from browser import chromium, served
+from on_the_inspector import served
 from small_run import large_study
+
+from chromium import chromium
 
 MOVE = """value => new Promise(done => {
   const slider = document.getElementById("threshold"), shown = document.getElementById("chosen");

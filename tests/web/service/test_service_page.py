@@ -7,35 +7,19 @@ from typing import Any
 import pytest
 from on_a_port import serving
 
+from chromium import chromium
 from friend_training.scenarios.loading import Friends
 from friend_training.web.service.abilities import abilities_of
 from friend_training.web.service.app import make_app
 from friend_training.web.service.limits import Limits
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.is_file():
-        pytest.skip(f"there is no {CHROMIUM}")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from friend_training.nn.sentences import (
     collate_sentences,
     pseudo_sentence_items,
     sentence_items,
-    sentences_of,
     word_table,
 )
 from friend_training.nn.word_reader import Row, word_reader
@@ -66,9 +65,7 @@ class DependencyDefinition:
         return sentence_items(self.reader, self.inputs_of(examples), classes)
 
     def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
-        labels = [pseudo.label for pseudo in chosen]
-        classes = [self._classes(words, heads) for words, heads in zip(sentences_of(chosen), labels, strict=True)]
-        return pseudo_sentence_items(self.reader, chosen, classes, pseudo_weight=pseudo_weight)
+        return pseudo_sentence_items(self.reader, chosen, self._classes, pseudo_weight=pseudo_weight)
 
     def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
         return sentence_items(self.reader, inputs, None)

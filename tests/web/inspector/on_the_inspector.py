@@ -1,24 +1,15 @@
-"""A real browser before a real server, for the tests that need one."""
+"""A real inspector on a port, for the tests that need one."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-import pytest
 import uvicorn
 
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.looking import look_at
 from friend_training.web.listening import listening
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
-    " --disable-component-update --disable-sync"
-)
 
 
 @contextmanager
@@ -32,14 +23,3 @@ def served(study: Path, token: str | None = None) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         thread.join(30)
-
-
-@contextmanager
-def chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium on this machine")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=QUIET.split())
-        yield browser
-        browser.close()
