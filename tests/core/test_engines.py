@@ -186,8 +186,8 @@ def test_broken_inputs_are_set_aside_and_counted(tmp_path):
 def test_memory_does_not_grow_with_the_pool(tmp_path):
     """Peak of what Python holds while it labels and selects, ten times as many inputs apart; opened beforehand.
 
-    A pool held whole would cost hundreds of bytes for each further input. What may grow is a few lists with an entry per
-    shard of a thousand, and where the peak falls depends on when garbage is collected: hence twenty bytes, and not zero.
+    A pool held whole would cost hundreds of bytes for each further input. What may grow is a few lists with an entry
+    per shard of a thousand, and the peak depends on when garbage is collected: hence twenty bytes, and not zero.
     """
     few, many = 2_000, 20_000
     _peak_of_labelling(tmp_path, 100)  # what the first run imports is not counted

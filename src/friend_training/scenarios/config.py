@@ -9,6 +9,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from friend_training.errors import ConfigError
 from friend_training.methods.known import METHODS
 
+Mark = Literal["after", "middle", "input"]
+"""`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
+
 
 def _known(method: str) -> str:
     if method not in METHODS:
@@ -102,7 +105,7 @@ class TrainedBridge(Section):
     patience: Count | None
     dev: Count
     # Left out where they say what they said before they were written out: the name of a result must not change.
-    predicate_mark: Annotated[Literal["after", "input"], Field(exclude_if=lambda mark: mark == "after")] = "after"
+    predicate_mark: Annotated[Mark, Field(exclude_if=lambda mark: mark == "after")] = "after"
     adjacent: Annotated[Literal["apart", "joined"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
 
@@ -199,7 +202,7 @@ class Config(Section):
     encoder: Annotated[ScratchEncoder | PretrainedEncoder, Field(discriminator="kind")]
     bridge: Annotated[TrainedBridge | LtpBridge | HanlpBridge, Field(discriminator="kind")]
     max_length: Annotated[int, Field(ge=8)]
-    predicate_mark: Literal["after", "input"]
+    predicate_mark: Mark
     span_source: Literal["context", "dialogue"]
     iterations: Annotated[int, Field(ge=0)]
     shard_size: Count
