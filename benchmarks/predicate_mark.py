@@ -1,6 +1,6 @@
-"""Where to tell CSRL of its predicate (DESIGN 5.9): after the encoder, in its middle, or in its input.
+"""Where to tell CSRL of its predicate: after the encoder (one pass for all of a dialogue) or in its input (DESIGN 5.9).
 
-python benchmarks/predicate_mark.py CONFIG --seeds 1,2     Base of that config with each mark: dev scores and rates
+python benchmarks/predicate_mark.py CONFIG --seeds 1,2     Base of that config with either mark; dev scores and rates
 python benchmarks/predicate_mark.py --show                 the table of results/predicate_mark.jsonl
 
 Processor seconds, because the machine is shared. Dev only: this is for choosing.
@@ -26,7 +26,7 @@ from friend_training.scenarios.settings import training_settings
 from friend_training.tasks.csrl.task import csrl_task
 
 RESULTS = Path(__file__).parent / "results" / "predicate_mark.jsonl"
-MARKS: tuple[PredicateMark, ...] = ("after", "middle", "input")
+MARKS: tuple[PredicateMark, ...] = ("after", "input")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,7 +34,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("config", type=Path, nargs="?")
     parser.add_argument("--set", action="append", default=[], help="settings of the config, as in friend-train run")
     parser.add_argument("--seeds", default="1")
-    parser.add_argument("--marks", default=",".join(MARKS))
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--show", action="store_true")
     asked = parser.parse_args(arguments)
@@ -45,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             config = load_config(asked.config, [*asked.set, f"seed={seed}"])
             torch.set_num_threads(config.threads)
             data = load_data(config, None)
-            for mark in asked.marks.split(","):
+            for mark in MARKS:
                 record = measure(config, mark, data.csrl_gold, data.csrl_dev)
                 asked.results.parent.mkdir(parents=True, exist_ok=True)
                 with asked.results.open("a", encoding="utf-8") as file:

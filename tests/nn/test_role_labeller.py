@@ -1,4 +1,4 @@
-"""The role labeller: who sees whom, the three ways to mark the predicate, and independence of the batch."""
+"""The role labeller: who sees whom, the two ways to mark the predicate, and independence of the batch."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles,
 from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
 from friend_training.nn.tokens import Tokenizer
 
-MARKS: tuple[PredicateMark, ...] = ("after", "middle", "input")
+MARKS: tuple[PredicateMark, ...] = ("after", "input")
 WIDTH = 8
 
 
@@ -35,9 +35,6 @@ class StubEncoder(nn.Module):
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor, added: Tensor | None = None) -> Tensor:
         self.vectors = torch.randn(*ids.shape, WIDTH, generator=torch.Generator().manual_seed(3)).requires_grad_()
         return self.vectors if added is None else self.vectors + added
-
-    def halfway(self, ids: Tensor, types: Tensor, mask: Tensor, at: Tensor, added: Tensor) -> Tensor:
-        return self(ids[at], types[at], mask[at], added)
 
 
 def items_of(dialogues: Sequence[Dialogue], tokenizer: Tokenizer) -> list[RoleItem]:

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
-from friend_training.nn.halfway import encode_halfway
 from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
 
 FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
@@ -50,17 +49,9 @@ class Encoder(nn.Module):
         vectors = self.words(ids)
         if added is not None:
             vectors = vectors + added
-        types = self._known(types)
+        types = types if self.types > 1 else torch.zeros_like(types)
         hidden: Tensor = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask).last_hidden_state
         return hidden
-
-    def halfway(self, ids: Tensor, types: Tensor, mask: Tensor, at: Tensor, added: Tensor) -> Tensor:
-        """[B, M] → [U, M, H]: row u is dialogue `at[u]`, with `added[u]` [M, H] put in between its two halves."""
-        return encode_halfway(self.model, self.words(ids), self._known(types), mask, at, added)
-
-    def _known(self, types: Tensor) -> Tensor:
-        """An encoder that knows one type of token only is told of no other."""
-        return types if self.types > 1 else torch.zeros_like(types)
 
     def save_shape(self, folder: Path) -> None:
         """All that is needed to make this encoder again, but for its weights and tokenizer."""

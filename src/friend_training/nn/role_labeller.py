@@ -11,10 +11,9 @@ from friend_training.nn.bio import TAGS
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
 
-PredicateMark = Literal["after", "middle", "input"]
+PredicateMark = Literal["after", "input"]
 """Where the network is told which predicate is meant: after the encoder (one pass per dialogue for all its
-predicates), in its input (as CSAGN, one pass per predicate), or between its two halves (the lower one once per
-dialogue, the upper one once per predicate). DESIGN 5.9."""
+predicates) or in its input (as CSAGN, one pass per predicate). DESIGN 5.9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,6 @@ class RoleLabeller(nn.Module):
         if self.mark == "input":
             at = batch.dialogue
             encoded = self.encoder(batch.ids[at], batch.types[at], mask, mark)  # [U, M, H]
-        elif self.mark == "middle":
-            encoded = self.encoder.halfway(batch.ids, batch.types, batch.mask, batch.dialogue, mark)
         else:
             once = self.encoder(batch.ids, batch.types, batch.mask)  # [B, M, H]
             encoded = once[batch.dialogue] + mark

@@ -15,6 +15,7 @@ from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLab
 from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
+from friend_training.nn.dropout import with_byte_dropout
 from friend_training.nn.encoders import open_encoder, shaped_encoder
 from friend_training.nn.processes import gathered
 from friend_training.nn.shares import pseudo_parts, put_together, whole_or_parts
@@ -49,14 +50,14 @@ class TorchTask:
     @network.setter
     def network(self, network: nn.Module) -> None:
         """Methods that work inside training make networks of their own."""
-        self._network = network
+        self._network = with_byte_dropout(network)
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
     ) -> FitSummary:
         seed_everything(plan.seed)
         if self._network is None or plan.restart:
-            self._network = self.definition.network(open_encoder(self.encoder))
+            self.network = self.definition.network(open_encoder(self.encoder))
         chosen = pseudo_parts(self.definition, pseudo, plan.pseudo_weight)
         items = whole_or_parts([partial(self.definition.gold_items, gold), *chosen])
         if not len(items):
@@ -121,7 +122,7 @@ class TorchTask:
         self.definition.check(folder)
         network = self.definition.network(shaped_encoder(folder))
         network.load_state_dict(load_file(folder / WEIGHTS))
-        self._network = network
+        self.network = network
 
     def _first_units(self, dev: Sequence[Any]) -> Sequence[Any]:
         """Early stopping looks at so many dev units at most: the rest is for choosing between iterations."""
