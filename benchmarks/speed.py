@@ -53,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             else:
                 encoders = asked.encoder or [ENCODER]
                 workloads = real_workloads(data_folder(asked.data_dir), asked.dialogues)
+            workloads = [workload for workload in workloads if asked.only in workload.data]
             for encoder in encoders:
                 for workload in workloads:
                     measure(workload, encoder, networks, asked.rounds, lambda record: append(record, asked.results))
@@ -126,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dialogues", type=int, default=192, help="so many are labelled in each measurement, half of them trained on"
     )
+    parser.add_argument("--only", default="", help="workloads whose name has this in it, such as pool")
     parser.add_argument("--encoder", action="append", help=f"folder or hub name, may be repeated ({ENCODER})")
     parser.add_argument("--data-dir", type=Path, help="the folder of public datasets (or FRIEND_TRAINING_DATA)")
     parser.add_argument("--embedded", action="store_true", help="our own dialogues and a small encoder from scratch")

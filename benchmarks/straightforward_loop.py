@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from friend_training.core.task import Prediction
-from friend_training.nn.dropout import LEVELS, ByteDropout
+from friend_training.nn.dropout import ByteDropout
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.rendering import NO_TURN
 from friend_training.nn.role_labeller import RoleBatch
@@ -62,7 +62,7 @@ def with_torch_dropout(network: nn.Module) -> None:
     for parent in list(network.modules()):
         for name, child in list(parent.named_children()):
             if isinstance(child, ByteDropout):
-                setattr(parent, name, nn.Dropout(child.dropped / LEVELS))
+                setattr(parent, name, nn.Dropout(child.p))
 
 
 def train_one_by_one(

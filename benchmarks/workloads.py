@@ -57,23 +57,28 @@ def real_workloads(data_dir: Path, dialogues: int) -> list[Workload]:
             partial(csrl_task, mark="input"),
             each_predicate,
         ),
-        pool_workload(data_dir, dialogues),
+        *pool_workloads(data_dir, dialogues),
         Workload("rewrite/all", _drawn(rewriting, dialogues), rewriting_task, each_utterance),
     ]
 
 
-def pool_workload(data_dir: Path, dialogues: int) -> Workload:
+def pool_workloads(data_dir: Path, dialogues: int) -> list[Workload]:
     """What a run labels and mostly trains on: dialogues of the real few-shot pool, CSRL marked in the input.
 
     Their predicates are found, their labels are none: for speed it does not matter what is said of them.
     """
     config = load_config(CONFIGS / "few-shot.yaml", [f"data.pool={dialogues}"])
-    examples = [
+    pool = load_data(config, data_dir).pool
+    csrl = [
         CsrlExample(dialogue, tuple(Roles(predicate, ()) for predicate in dialogue.predicates))
-        for dialogue in load_data(config, data_dir).pool
+        for dialogue in pool
         if dialogue.predicates
     ]
-    return Workload("few-shot pool, marked in the input", examples, partial(csrl_task, mark="input"), each_predicate)
+    rewriting = [RewritingExample(dialogue, dialogue.turns[-1].text) for dialogue in pool]
+    return [
+        Workload("few-shot pool, marked in the input", csrl, partial(csrl_task, mark="input"), each_predicate),
+        Workload("few-shot pool", rewriting, rewriting_task, each_utterance),
+    ]
 
 
 def embedded_workloads(dialogues: int) -> list[Workload]:

@@ -3,8 +3,10 @@
 import pytest
 import torch
 from torch import nn
+from transformers import AutoConfig, AutoModel
 
 from friend_training.nn.dropout import ByteDropout, with_byte_dropout
+from friend_training.nn.encoder import FAMILIES, Encoder
 
 
 @pytest.mark.parametrize("p", [0.1, 0.33, 0.5])
@@ -57,3 +59,19 @@ def test_it_takes_the_place_of_every_dropout() -> None:
     found = [module.dropped for module in network.modules() if isinstance(module, ByteDropout)]
     assert found == [64, 128]
     assert not any(isinstance(module, nn.Dropout) for module in network.modules())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_encoder_of_any_family_trains_with_it(family: str) -> None:
+    """Some ask their dropout for its p."""
+    sizes = {
+        "vocab_size": 9,
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    encoder = with_byte_dropout(Encoder(AutoModel.from_config(AutoConfig.for_model(family, **sizes)))).train()
+    ids, mask = torch.tensor([[5, 6, 7]]), torch.ones(1, 3, dtype=torch.long)
+    first, second = (encoder(ids, torch.zeros_like(ids), mask) for _ in "12")
+    assert not torch.equal(first, second)

@@ -15,6 +15,7 @@ class ByteDropout(nn.Module):
     def __init__(self, p: float) -> None:
         super().__init__()
         self.dropped = round(p * LEVELS)
+        self.p = self.dropped / LEVELS  # attention of transformers asks its dropout for it
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.dropped == 0:
@@ -22,13 +23,11 @@ class ByteDropout(nn.Module):
         words = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
         levels = words.view(torch.int8)[: values.numel()].view(values.shape)  # -128 to 127, all equally likely
         keep = torch.empty_like(values, requires_grad=False)
-        torch.ge(
-            levels, self.dropped - LEVELS // 2, out=keep
-        )  # 0 or 1 at once: by way of bool it is ten times slower
-        return values * keep.mul_(LEVELS / (LEVELS - self.dropped))
+        torch.ge(levels, self.dropped - LEVELS // 2, out=keep)  # 0 or 1 at once: by way of bool it is ten times slower
+        return values * keep.mul_(1 / (1 - self.p))
 
     def extra_repr(self) -> str:
-        return f"p={self.dropped}/{LEVELS}"
+        return f"p={self.p:.4f}"
 
 
 def with_byte_dropout(module: nn.Module) -> nn.Module:
