@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from friend_training.cli.main import app
 from friend_training.core.counts import Counts
 from friend_training.core.run import Run
-from friend_training.errors import DataError
+from friend_training.errors import ConfigError, DataError
 from friend_training.scenarios.config import config_text, parse_config
 from friend_training.scenarios.counts import save_counts
 from friend_training.scenarios.folders import method_folder
@@ -83,6 +83,25 @@ def test_the_table_says_means_and_significance(tmp_path: Path) -> None:
     assert means(printed) == {("STBR",): 30.5, ("FDT",): 58.5}
     markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
     assert "*" in next(line for line in markdown.splitlines() if line.startswith("| STBR"))
+
+
+def test_methods_with_other_seeds_say_so_and_can_be_put_on_equal_terms(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    records = (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "results.jsonl").write_text("".join(records[1:]), encoding="utf-8")  # STBR without its seed 1
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv"]).stdout
+    assert list(means(printed)) == [("STBR (1 seed)",), ("FDT (2 seeds)",)]
+    markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
+    assert "*" in next(line for line in markdown.splitlines() if line.startswith("| STBR (1 seed)"))
+    alike = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv", "--seeds", "2"]).stdout
+    assert list(means(alike)) == [("STBR",), ("FDT",)]
+    assert means(alike)["FDT",] != means(printed)["FDT (2 seeds)",]
+
+
+def test_seeds_that_are_none_are_an_error(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    with pytest.raises(ConfigError, match="--seeds one: numbers were expected"):
+        RUNNER.invoke(app, ["compare", str(tmp_path), "--seeds", "one"], catch_exceptions=False)
 
 
 def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.lists import listed_seeds
+
 if TYPE_CHECKING:
     from friend_training.scenarios.gathering import Groups, Result
 
@@ -35,6 +37,7 @@ def compare(
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
     against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
+    seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2: methods on equal terms.")] = None,
 ) -> None:
     """Compare methods, from the results of an experiment or of runs.
 
@@ -42,19 +45,28 @@ def compare(
     bold; a star where a method differs from FDT in a paired bootstrap
     over the test dialogues, seeds pooled. Runs of one config with
     different seeds make one table; every other config, or variant of an
-    experiment, has a table of its own.
+    experiment, has a table of its own. Where methods were run with
+    different seeds, the table says with how many.
 
     Try: friend-train compare runs/mine-seed1 runs/mine-seed2
     """
     from friend_training.scenarios.gathering import gather
 
-    groups = gather(places)
+    groups = _only(gather(places), seeds)
     if show is Shown.SCORES:
         _scores(groups, format, against)
         return
     written = {Shown.DEV: _dev, Shown.CHOSEN: _chosen, Shown.DETAILS: _details}[show]
     tables = [_heading(title) + written(results) for title, results in groups.items()]
     typer.echo("\n\n".join(tables))
+
+
+def _only(groups: "Groups", seeds: str | None) -> "Groups":
+    wanted = listed_seeds(seeds)
+    if wanted is None:
+        return groups
+    kept = {title: [result for result in results if result.seed in wanted] for title, results in groups.items()}
+    return {title: results for title, results in kept.items() if results}
 
 
 def _scores(groups: "Groups", format: TableFormat, against: str) -> None:

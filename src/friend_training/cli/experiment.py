@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.lists import listed, listed_seeds
 from friend_training.cli.progress import watching
 from friend_training.cli.stopping import STOPPED
-from friend_training.errors import ConfigError
 from friend_training.report.words import duration
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def experiment(
     """
     from friend_training.scenarios.experiment import left, pieces
 
-    made = pieces(folder, runs, seeds=_seeds(seeds), variants=_listed(variants), only=_listed(only))
+    made = pieces(folder, runs, seeds=listed_seeds(seeds), variants=listed(variants), only=listed(only))
     todo: Todo = [(piece, left(folder, piece)) for piece in made]
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     if dry_run:
@@ -66,17 +66,6 @@ def experiment(
     except KeyboardInterrupt:
         console.print("Stopped. The same command goes on where it stood.")
         raise typer.Exit(STOPPED) from None
-
-
-def _listed(given: str | None) -> list[str] | None:
-    return None if given is None else [name.strip() for name in given.split(",")]
-
-
-def _seeds(given: str | None) -> list[int] | None:
-    names = _listed(given)
-    if names is not None and not all(name.isdecimal() for name in names):
-        raise ConfigError(f"--seeds {given}: numbers were expected, such as 1,2")
-    return None if names is None else [int(name) for name in names]
 
 
 def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:

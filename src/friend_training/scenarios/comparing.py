@@ -35,17 +35,30 @@ SIGNIFICANT = 0.05
 
 def comparison_table(results: Sequence[Result], *, title: str = "", against: str = "fdt") -> Table:
     """Mean and deviation over seeds; a star marks what differs from `against` (paired bootstrap, p < 0.05)."""
+    names = _with_seeds(results)
     records = [
-        {"method": _in_words(r.method), "seed": r.seed, "scenario": title, "metrics": r.record["metrics"]}
+        {"method": names[r.method], "seed": r.seed, "scenario": title, "metrics": r.record["metrics"]}
         for r in _in_order(results)
     ]
     marks = {
-        (_in_words(method), metric): "*"
+        (names[method], metric): "*"
         for (method, metric), found in comparisons(results, against=against).items()
         if found.p_value < SIGNIFICANT
     }
     caption = f"* differs from {_in_words(against)}, paired bootstrap over test dialogues, p < {SIGNIFICANT}"
     return build_table(records, COLUMNS, scenario=title, marks=marks, caption=caption)
+
+
+def _with_seeds(results: Sequence[Result]) -> dict[str, str]:
+    """Each method in words; where not all were run with the same seeds, with how many it was."""
+    seeds: dict[str, set[int]] = {}
+    for result in results:
+        seeds.setdefault(result.method, set()).add(result.seed)
+    alike = len({frozenset(own) for own in seeds.values()}) < 2
+    return {
+        m: _in_words(m) if alike else f"{_in_words(m)} ({len(own)} seed{'s' if len(own) > 1 else ''})"
+        for m, own in seeds.items()
+    }
 
 
 def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, str], Comparison]:
