@@ -13,7 +13,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses 2 --dist loadfile
 
 # Needs the public datasets and encoders: FRIEND_TRAINING_DATA=… FRIEND_TRAINING_MODELS=… make test-real
 test-real: $(INSTALLED)
