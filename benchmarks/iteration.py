@@ -144,7 +144,7 @@ def profiled(config: Config, data: RunData, asked: argparse.Namespace) -> dict[s
 
 
 def _spent(stats: Any, file: str, name: str) -> float:
-    return sum(entry[3] for (path, _, function), entry in stats.items() if path.endswith(file) and function == name)
+    return sum(float(entry[3]) for (path, _, function), entry in stats.items() if path.endswith(file) and function == name)
 
 
 def _about(asked: argparse.Namespace, loop: str) -> dict[str, Any]:

@@ -21,6 +21,7 @@ COMMANDS = (
     "data",
     "bridges",
     "theory",
+    "diagnose",
 )
 
 

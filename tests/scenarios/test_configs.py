@@ -12,9 +12,12 @@ from small import TEXT, small_config
 import friend_training.scenarios
 from friend_training.core.engines.local import LocalEngine
 from friend_training.core.engines.ray import RayEngine
+from friend_training.core.picks import Precision, Share, Threshold
 from friend_training.errors import ConfigError
 from friend_training.scenarios.config import THIS_PROCESS, Config, config_text, load_config, parse_config
 from friend_training.scenarios.engine import make_engine
+from friend_training.scenarios.experiment import pieces
+from friend_training.scenarios.pick_thresholds import in_words, pick_of
 from friend_training.scenarios.results import settings_id
 from friend_training.scenarios.settings import training_settings
 
@@ -100,7 +103,7 @@ def test_an_unknown_setting_is_named(line: str, named: str) -> None:
     [
         ("seed: 1", "", "seed: Field required"),
         ("threads: 1", "threads: none", "threads: .*given: 'none'"),
-        ("pick_threshold: 0.0", "pick_threshold: 1.5", "tasks.csrl.pick_threshold: .*less than or equal to 1"),
+        ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold\.number: .*less than or equal to 1"),
         ("methods: [base, sst, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),
         ("kind: embedded", "kind: imaginary", "data: .*'embedded'"),
     ],
@@ -109,6 +112,49 @@ def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, name
     assert old in TEXT
     with pytest.raises(ConfigError, match=named):
         parse_config(TEXT.replace(old, new), "mine.yaml")
+
+
+def test_set_knows_settings_that_a_config_may_leave_out() -> None:
+    assert small_config("informed=true").informed
+    assert small_config("bridge.predicate_mark=input").bridge.model_dump()["predicate_mark"] == "input"
+    with pytest.raises(ConfigError, match=r"data.embedded.predicate_mark: Extra inputs"):
+        small_config("data.predicate_mark=input")
+    with pytest.raises(ConfigError, match=r"pool_of: .*only in few-shot"):
+        load_config(CONFIGS / "domain-generalisation.yaml", ["data.pool_of=labelled"])
+
+
+def test_a_threshold_is_a_number_or_what_it_is_found_by() -> None:
+    config = small_config("tasks.csrl.pick_threshold={precision: 0.8}", "tasks.rewriting.sst_threshold={share: 0.1}")
+    assert parse_config(config_text(config), "again") == config
+    assert pick_of(config.tasks.csrl.pick_threshold) == Precision(0.8)
+    assert pick_of(config.tasks.rewriting.sst_threshold) == Share(0.1)
+    assert pick_of(config.tasks.rewriting.pick_threshold) == Threshold(0.0)
+    tasks = config.model_dump(mode="json")["tasks"]
+    assert [in_words(tasks["csrl"][name]) for name in ("pick_threshold", "sst_threshold")] == ["precision 0.8", "0"]
+    for given in ("{precison: 0.8}", "{precision: 2}", "{share: 0.1, precision: 0.8}", "high"):
+        with pytest.raises(ConfigError, match=r"tasks.csrl.pick_threshold"):
+            small_config(f"tasks.csrl.pick_threshold={given}")
+
+
+def test_informed_few_shot_is_few_shot_but_for_its_start_and_its_controls() -> None:
+    usual, informed = (load_config(CONFIGS / f"{name}.yaml") for name in ("few-shot", "few-shot-informed"))
+    assert informed.informed
+    assert "bridge-alone" in informed.methods
+    aside = {"name", "methods", "informed"}
+    assert informed.model_dump(exclude=aside) == usual.model_dump(exclude=aside)
+
+
+EXPERIMENTS = CONFIGS.parent / "experiments"
+REAL = sorted(path.parent for path in EXPERIMENTS.glob("real-*/experiment.yaml"))
+
+
+@pytest.mark.parametrize("folder", REAL, ids=lambda folder: folder.name)
+def test_every_real_experiment_can_be_begun(folder: Path, tmp_path: Path) -> None:
+    made = pieces(folder, tmp_path)
+    assert made
+    for piece in made:
+        assert piece.config.data.kind == "public"
+        assert "base" in piece.config.methods
 
 
 def test_set_changes_one_value() -> None:

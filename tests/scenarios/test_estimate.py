@@ -46,7 +46,7 @@ def test_the_model_counts_steps_and_dialogues() -> None:
     more = config.model_copy(update={"iterations": 4})
     rate = RATES["scratch"].step * 4 / 16 * 32 / 256
     answers = RATES["scratch"].answer * 32 / 256
-    assert modelled(config, "base") == pytest.approx(24 * rate + 2 * (6 + 2 * 6) * answers)
+    assert modelled(config, "base") == pytest.approx(24 * rate + 2 * (6 + 6) * answers)
     assert modelled(more, "base") == modelled(config, "base")
     labelled = modelled(config, "sst") - modelled(config, "base-same-steps")
     assert labelled == pytest.approx(2 * 2 * 12 * answers)

@@ -15,6 +15,7 @@ from friend_training.cli.bridge import bridges
 from friend_training.cli.compare import compare
 from friend_training.cli.data import data
 from friend_training.cli.demo import demo
+from friend_training.cli.diagnose import diagnose
 from friend_training.cli.evaluate import evaluate
 from friend_training.cli.experiment import experiment
 from friend_training.cli.export import export
@@ -89,6 +90,7 @@ app.add_typer(data, name="data")
 app.command()(bridges)
 app.command()(theory)
 app.command()(agreement)
+app.command()(diagnose)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

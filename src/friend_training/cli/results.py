@@ -26,10 +26,12 @@ COLUMNS = (
 
 KINDS = {
     "label": "labelling",
+    "aim": "selecting",
     "select": "selecting",
     "tidy": "selecting",
     "evaluate": "scoring",
     "test": "scoring",
+    "counts": "scoring",
 }
 """What phases do, by the first word of their names; all others train."""
 
@@ -65,16 +67,23 @@ def dev_table(folder: Path) -> Table:
 
 def chosen_table(folder: Path) -> Table:
     """How many pseudo-labels each iteration chose, and how many of them are right where hidden gold can tell."""
+    rows = [
+        (method, task, iteration, counts)
+        for method, run in _runs(folder)
+        for task in TASKS
+        for iteration in range(1, run_config(folder).iterations + 1)
+        if (counts := (run.result(f"select-{iteration}") or {}).get("tasks", {}).get(task)) is not None
+    ]
+    found = any("threshold" in counts for *_, counts in rows)  # where it is set by hand the config says it
     heads = ("Method", "Task", "it.", "units", "chosen", "not empty", "all right", "chosen right")
-    table = _table("Pseudo-labels", *heads)
-    for method, run in _runs(folder):
-        for task in TASKS:
-            for iteration in range(1, run_config(folder).iterations + 1):
-                counts = (run.result(f"select-{iteration}") or {}).get("tasks", {}).get(task)
-                if counts is not None:
-                    numbers = [f"{counts[name]:,}" for name in ("units", "chosen", "chosen_with_content")]
-                    shares = [_percent(counts[name]) for name in ("accuracy", "precision")]
-                    table.add_row(method_in_words(method), task, str(iteration), *numbers, *shares)
+    table = _table("Pseudo-labels", *heads, *(["threshold"] if found else []))
+    for method, task, iteration, counts in rows:
+        numbers = [f"{counts[name]:,}" for name in ("units", "chosen", "chosen_with_content")]
+        shares = [_percent(counts[name]) for name in ("accuracy", "precision")]
+        cells = [method_in_words(method), task, str(iteration), *numbers, *shares]
+        table.add_row(*cells, *([_threshold(counts)] if found else []))
+    if any(not counts.get("on_dev", {}).get("reached", True) for *_, counts in rows):
+        table.caption = "*: the precision that was aimed at could not be reached on dev; the best was taken."
     return table
 
 
@@ -122,6 +131,14 @@ def _seconds(run: Run, kinds: Sequence[str]) -> dict[str, float]:
         record = json.loads(path.read_text(encoding="utf-8"))
         seconds[KINDS.get(record["phase"].split("-")[0], "training")] += record["seconds"]
     return seconds | {"all": sum(seconds.values())}
+
+
+def _threshold(counts: dict[str, Any]) -> str:
+    """The threshold that was found in this iteration."""
+    if "threshold" not in counts:
+        return ""
+    value = "none" if counts["threshold"] is None else f"{counts['threshold']:.3f}"
+    return value + ("" if counts.get("on_dev", {}).get("reached", True) else "*")
 
 
 def _percent(share: float | None) -> str:

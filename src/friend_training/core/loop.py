@@ -84,6 +84,8 @@ def algorithm(phases: Phases, iterations: int, teachers: Mapping[str, str]) -> I
     for iteration in range(1, iterations + 1):
         for shard in range(phases.shards):
             yield label_phase(iteration, shard), partial(phases.label, iteration, shard)
+        if phases.aims(iteration):
+            yield f"aim-{iteration}", partial(phases.aim, iteration)
         yield f"select-{iteration}", partial(phases.select, iteration)
         yield f"tidy-{iteration}", partial(phases.tidy, iteration)
         for name in updated:

@@ -6,6 +6,7 @@ iteration. So a phase that was cut off can be done again, by any process, and en
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,21 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from friend_training.core.bench import Bench
-from friend_training.core.checkpoint import copy_checkpoint
+from friend_training.core.checkpoint import copy_checkpoint, load_checkpoint
 from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.core.friendship import Friendship
 from friend_training.core.in_shards import InShards
 from friend_training.core.labeller import Labeller
 from friend_training.core.labelling import Audit
+from friend_training.core.picks import Nothing, Precision, Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs, as_pool
+from friend_training.core.probe import aimed, probed
 from friend_training.core.processes import world
 from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
 from friend_training.core.selecting import select_iteration
+from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import ConfigError, FriendTrainingError
 
@@ -49,7 +53,7 @@ class Phases:
         settings: LoopSettings,
         audit: Audit | None,
     ) -> None:
-        self.run, self.plans, self.settings = run, plans, settings
+        self.run, self.plans, self.friendships, self.settings = run, plans, friendships, settings
         self.pool = as_pool(pool, settings.shard_size)
         self.shards = self.pool.shards
         self.bench = Bench(run, plans)
@@ -62,21 +66,54 @@ class Phases:
         if isinstance(plan.base, Path):
             # Copied, so that the run folder is complete by itself.
             return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0))}
-        # Restart: the result must not depend on the state in which the task object was handed over.
-        fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=True)
+        # The result must not depend on the state in which the task object was handed over: restart, or load.
+        if plan.start is not None:
+            load_checkpoint(plan.task, plan.start)
+        fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=plan.start is None)
         return self._fit(name, 0, plan.task, (), fit_plan, advanced)
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
         return self.labeller.label(iteration, shard, advanced)
 
+    def aims(self, iteration: int) -> list[str]:
+        """The tasks whose selectors aim at a precision in this iteration."""
+        return [name for name, plan in self.plans.items() if isinstance(plan.selector(iteration).pick, Precision)]
+
+    def aim(self, iteration: int, advanced: Advanced) -> Result:
+        """Find their thresholds: today's models label dev as they have just labelled the pool (core/aiming.py)."""
+        self.labeller.close()
+        names = self.aims(iteration)
+        found: Result = {}
+        for number, name in enumerate(names, start=1):
+            plan = self.plans[name]
+            assert plan.probe is not None, "check_plan has seen to that"
+            tasks = {other: self.bench.at(other, iteration - 1) for other in self.plans}
+            rows = probed(name, plan.probe, tasks, self.friendships, aggregate=self.settings.aggregate)
+            found[name] = aimed(plan.selector(iteration), rows).as_dict()
+            advanced(number, len(names))
+        return {"tasks": found}
+
+    def _aims(self, iteration: int) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {}
+        if self.aims(iteration):
+            found = self.run.require(f"aim-{iteration}")["tasks"]
+        return found
+
     def select(self, iteration: int, advanced: Advanced) -> Result:
         """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
         self.labeller.close()
-        selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
+        found = self._aims(iteration)
+        selectors = {
+            name: _with_threshold(plan.selector(iteration), found.get(name)) for name, plan in self.plans.items()
+        }
         by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
         store, shards = self.run.store, self.shards
-        result = {"tasks": select_iteration(store, iteration, shards, selectors, by_hand=by_hand, advanced=advanced)}
+        tasks = select_iteration(store, iteration, shards, selectors, by_hand=by_hand, advanced=advanced)
+        for name, aim in found.items():
+            on_dev = {key: value for key, value in aim.items() if key != "threshold"}
+            tasks[name] |= {"threshold": aim["threshold"], "on_dev": on_dev}
+        result: Result = {"tasks": tasks}
         return result | ({"corrections": digest(by_hand)} if any(by_hand.values()) else {})
 
     def tidy(self, iteration: int, advanced: Advanced) -> Result:
@@ -108,7 +145,7 @@ class Phases:
                 "task": name,
                 "iteration": best,
                 "split": f"test:{test_set}",
-                "metrics": _measure(name, self.bench.at(name, best), examples),
+                "metrics": _measure(name, self.bench.at(name, best), examples, plan.test_by),
             }
             for test_set, examples in plan.test.items()
         ]
@@ -182,8 +219,20 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _measure(name: str, task: Task, examples: Sequence[Any]) -> dict[str, float | None]:
-    metrics = {metric: finite(value) for metric, value in task.evaluate(examples).items()}
+def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Selector:
+    """A selector that aims, with the threshold that was found; without one it chooses nothing."""
+    if aim is None:
+        return selector
+    return replace(selector, pick=Nothing() if aim["threshold"] is None else Threshold(aim["threshold"]))
+
+
+def _measure(
+    name: str,
+    task: Task,
+    examples: Sequence[Any],
+    by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None,
+) -> dict[str, float | None]:
+    metrics = {metric: finite(value) for metric, value in (by or task.evaluate)(examples).items()}
     if metrics.get(task.main_metric) is None:
         raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")
     return metrics

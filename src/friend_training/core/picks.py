@@ -31,6 +31,18 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Precision:
+    """Choose with the lowest threshold of which at least `target` of the chosen are expected to be right.
+
+    It is found anew in each iteration, on dev (`TaskPlan.probe`, core/aiming.py); choices of fewer than `at_least` dev
+    units prove nothing.
+    """
+
+    target: float
+    at_least: int = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Random:
     """Choose `count` of the units that can be chosen at all, whatever their scores: a control."""
 
@@ -43,7 +55,7 @@ class Nothing:
     """Choose no unit: training goes on with gold alone."""
 
 
-Pick = Threshold | TotalAgreement | TopN | Share | Random | Nothing
+Pick = Threshold | TotalAgreement | TopN | Share | Precision | Random | Nothing
 
 
 class Reason(StrEnum):

@@ -1,7 +1,7 @@
 """What a run is asked to do: for each task its data, its selector and its training, and how often."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,8 +9,9 @@ from typing import Any
 from friend_training.core.aggregate import Aggregation
 from friend_training.core.engines.work import Engine
 from friend_training.core.friendship import Friendship
-from friend_training.core.picks import Nothing
+from friend_training.core.picks import Nothing, Precision
 from friend_training.core.pool import Inputs, check_ids, is_empty
+from friend_training.core.probe import Probe
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError
@@ -42,6 +43,9 @@ class TaskPlan:
     `base` pre-trains the task on gold, or is the checkpoint of a Base that was trained once for several methods.
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
+    `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
+    selectors that aim at a precision look at. `test_by` scores the test sets instead of the task's own `evaluate`, for
+    whoever wants to keep more of the predictions than their metrics.
     """
 
     task: Task
@@ -51,6 +55,9 @@ class TaskPlan:
     update: Training | None
     selectors: Sequence[Selector] = ()
     test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    start: Path | None = None
+    probe: Probe | None = None
+    test_by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None
 
     def selector(self, iteration: int) -> Selector:
         return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]
@@ -111,7 +118,16 @@ def _check_task(
         raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
     for selector in plan.selectors:
+        if isinstance(selector.pick, Precision):
+            _check_probe(name, plan, selector)
         if selector.needs_match and not has_friend:
             raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
         if is_empty(pool) and not isinstance(selector.pick, Nothing):
             raise ConfigError(f"task {name!r} selects pseudo-labels, but the pool of unlabeled inputs is empty")
+
+
+def _check_probe(name: str, plan: TaskPlan, selector: Selector) -> None:
+    if plan.probe is None or not plan.probe.inputs:
+        raise ConfigError(f"task {name!r} aims at a precision: its plan needs a probe, dev inputs whose gold is known")
+    if selector.balance is not None:
+        raise ConfigError(f"task {name!r}: a selector that aims at a precision cannot balance labels as well")

@@ -3,6 +3,7 @@
 Both passes stream over the store; what stays in memory is one shard and the numbers a selector keeps.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from friend_training.core.corrections import Ruling, overruled, places_of, with_labels_by_hand
-from friend_training.core.selector import Selector
+from friend_training.core.picks import Share
+from friend_training.core.selector import Cutoff, Line, Selector
 from friend_training.core.store import Store, scores_of, with_decisions
 
 
@@ -48,7 +50,14 @@ def select_iteration(
             decided.append(rows)
         store.write_selected(iteration, shard, pa.concat_tables(decided))
         advanced(shard + 1, shards)
-    return {name: tally.summary() for name, tally in tallies.items()}
+    return {name: tally.summary() | _threshold_of(selectors[name], cutoffs[name]) for name, tally in tallies.items()}
+
+
+def _threshold_of(selector: Selector, line: Line) -> dict[str, float | None]:
+    """Of a share the threshold that it came to in this iteration; any other is set, or on record where it was found."""
+    if not isinstance(selector.pick, Share) or not isinstance(line, Cutoff):
+        return {}
+    return {"threshold": None if math.isnan(line.score) else line.score}
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from friend_training.core.balance import quotas
-from friend_training.core.picks import Nothing, Pick, Random, Reason, Share, Threshold, TopN, TotalAgreement
+from friend_training.core.picks import Nothing, Pick, Precision, Random, Reason, Share, Threshold, TopN, TotalAgreement
 from friend_training.core.seeds import draws
 from friend_training.errors import ConfigError
 
@@ -96,6 +96,9 @@ class Selector:
                 _check(count >= 0, "count", count, "0 or more")
             case Share(fraction):
                 _check(0 <= fraction <= 1, "fraction", fraction, "a number from 0 to 1")
+            case Precision(target, at_least):
+                _check(0 <= target <= 1, "target", target, "a number from 0 to 1")
+                _check(at_least >= 1, "at_least", at_least, "1 or more")
             case Threshold(value):
                 _check(math.isfinite(value), "value", value, "a finite number")
 
@@ -137,12 +140,14 @@ class Selector:
                 return _last_of_best(map(self._candidates, batches), count)
             case Share(fraction):
                 return _last_of_best(map(self._candidates, batches), round(fraction * self._count(batches)))
+            case Precision():
+                raise _not_aimed()
 
     def _count(self, batches: Iterable[Scores]) -> int:
         """How many units can be chosen at all."""
         if isinstance(batches, Iterator):
             raise TypeError("these batches can be gone over only once, and a share takes two passes")
-        return sum(int(self._possible(batch).sum()) for batch in batches)
+        return sum(int(self.possible(batch).sum()) for batch in batches)
 
     def decide(self, scores: Scores, cutoff: Line) -> Decisions:
         """Choose or reject each unit of a batch and say why (Eq. 5)."""
@@ -164,7 +169,7 @@ class Selector:
     def _missed(self) -> Reason:
         """What to say of a unit that could have been chosen and was not."""
         match self.pick:
-            case Threshold() | TopN() | Share():
+            case Threshold() | TopN() | Share() | Precision():
                 return Reason.BELOW_THRESHOLD
             case TotalAgreement():
                 return Reason.BELOW_AGREEMENT
@@ -195,10 +200,11 @@ class Selector:
 
     def _candidates(self, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
         key, draw = self._rank(scores)
-        possible = self._possible(scores)
+        possible = self.possible(scores)
         return key[possible], draw[possible]
 
-    def _possible(self, scores: Scores) -> BoolColumn:
+    def possible(self, scores: Scores) -> BoolColumn:
+        """Which units can be chosen at all, whatever their scores."""
         possible: BoolColumn = np.logical_and.reduce([~failed for failed, _ in self._obstacles(scores)])
         return possible
 
@@ -219,6 +225,8 @@ class Selector:
             case Share(fraction):
                 total = round(fraction * self._count(batches))
                 lowest, most = -np.inf, total
+            case Precision():
+                raise _not_aimed()
         best = {
             # Whatever the total turns out to be, the quota of a label is its share of it rounded up, at most.
             label: Best(None if most is None else math.floor(share * most) + 1)
@@ -227,7 +235,7 @@ class Selector:
         reached = 0
         for batch in batches:
             key, draw = self._candidates(batch)
-            label = np.array(batch.label, np.object_)[self._possible(batch)]
+            label = np.array(batch.label, np.object_)[self.possible(batch)]
             passing = key >= lowest
             reached += int(passing.sum())
             for name in set(label[passing].tolist()) & best.keys():
@@ -280,6 +288,10 @@ def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int)
     for scores, draw in batches:
         best.add(scores, draw)
     return best.cutoff(count)
+
+
+def _not_aimed() -> ConfigError:
+    return ConfigError("selector: the threshold of Precision is found on dev first (core/aiming.py), then selected by")
 
 
 def _check(holds: bool, name: str, given: object, allowed: str) -> None:

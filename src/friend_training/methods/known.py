@@ -38,6 +38,8 @@ METHODS: dict[str, Known] = {
     "random-as-many": Known("random, as many as FDT", needs=("base", "fdt")),
     "bridge-labels": Known("bridge's labels", needs=("base", "fdt"), labels=1),
     "bridge-alone": Known("bridge alone", needs=(), labels=0),
+    "fdt-oracle": Known("FDT, oracle selection", labels=3),
+    "fdt-gold-bridge": Known("FDT, gold bridge", labels=3),
     "base-full": Known("Fully-trained Base", labels=0),
 }
 

@@ -123,7 +123,7 @@ def _take_over(run: Run, name: str, advanced: Advanced) -> dict[str, Any]:
 
 
 def _without_update(plan: TaskPlan) -> TaskPlan:
-    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test)
+    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test, test_by=plan.test_by)
 
 
 def _check_same(tasks: Mapping[str, NetworkTask]) -> None:

@@ -11,6 +11,7 @@ from friend_training.report.words import phase_in_words
 KINDS = ("training", "labelling", "selecting", "scoring")
 _KIND_OF = {
     "label": "labelling",
+    "aim": "selecting",
     "select": "selecting",
     "tidy": "selecting",
     "evaluate": "scoring",

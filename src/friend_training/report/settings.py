@@ -14,11 +14,11 @@ def settings(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str
     found = []
     for name, value in config.items():
         if isinstance(value, dict):
-            plain = {key: one for key, one in value.items() if not isinstance(one, dict)}
+            plain = {key: one for key, one in value.items() if not isinstance(one, dict) or _is_aim(one)}
             if plain:
                 found.append((prefix + name, " · ".join(f"{key} {_words(one)}" for key, one in plain.items())))
             if not prefix:
-                nested = {key: one for key, one in value.items() if isinstance(one, dict)}
+                nested = {key: one for key, one in value.items() if isinstance(one, dict) and not _is_aim(one)}
                 found += settings(nested, f"{name}.")
         else:
             found.append((prefix + name, _words(value)))
@@ -36,8 +36,15 @@ def machine(folder: Path) -> list[tuple[str, str]]:
     return [*plain, *([("packages", packages)] if packages else [])]
 
 
+def _is_aim(value: dict[str, Any]) -> bool:
+    """What a threshold is found by ({precision: 0.8}) is one setting, not a section of them."""
+    return value.keys() in ({"precision"}, {"share"})
+
+
 def _words(value: Any) -> str:
     match value:
+        case dict():
+            return " ".join(f"{name} {_words(one)}" for name, one in value.items())
         case None:
             return "none"
         case bool():

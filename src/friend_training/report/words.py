@@ -13,6 +13,8 @@ _PHASES = {
     r"evaluate-(.+)-0": r"scoring \1 on dev, Base",
     r"evaluate-(.+)-(\d+)": r"scoring \1 on dev, iteration \2",
     r"label-(\d+)-0*(\d+)": r"labelling the pool, iteration \1, shard \2",
+    r"informed-.+": "csrl learns the bridge's sentences",
+    r"aim-(\d+)": r"finding thresholds on dev, iteration \1",
     r"select-(\d+)": r"selecting, iteration \1",
     r"tidy-(\d+)": r"tidying up, iteration \1",
     r"test-(.+)": r"scoring \1 on test",

@@ -8,10 +8,14 @@ from pathlib import Path
 
 from friend_training.core.friendship import Friendship
 from friend_training.core.loop import Outcome
+from friend_training.core.picks import TotalAgreement
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
+from friend_training.core.selector import Selector
 from friend_training.friends.bridge_parser import LabelledByBridge
+from friend_training.friends.gold_bridge import with_gold_bridge
 from friend_training.methods.base import base, base_same_steps
+from friend_training.methods.ceilings import oracle
 from friend_training.methods.controls import shuffled
 from friend_training.methods.cps import cps
 from friend_training.methods.fdt import fdt
@@ -93,6 +97,22 @@ def _fdt_shuffled(s: Setting) -> Outcomes:
     return _fdt(s, friendship=shuffled(s.friendship, seed=s.settings.seed))
 
 
+def _fdt_oracle(s: Setting) -> Outcomes:
+    plans = {
+        name: replace(plan, selectors=[_only_right(one) for one in plan.selectors]) for name, plan in s.plans.items()
+    }
+    return _fdt(replace(s, plans=plans), friendship=oracle(s.friendship, s.data.audit))
+
+
+def _only_right(selector: Selector) -> Selector:
+    """Exactly what the oracle says is right; labels that say nothing are left out where they always are."""
+    return replace(selector, pick=TotalAgreement())
+
+
+def _fdt_gold_bridge(s: Setting) -> Outcomes:
+    return _fdt(s, friendship=with_gold_bridge(s.friendship, s.data.gold_sigma))
+
+
 def _fdt_strong(s: Setting, *, fixed: bool) -> Outcomes:
     gold = all_labels(s.config, s.data_dir)
     trained = Run.open(method_folder(s.study, "base-full"))
@@ -168,6 +188,8 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-sf": partial(_fdt_strong, fixed=True),
     "sst-as-many": partial(_as_most_are, name="sst"),
     "fdt-shuffled": _fdt_shuffled,
+    "fdt-oracle": _fdt_oracle,
+    "fdt-gold-bridge": _fdt_gold_bridge,
     "random-as-many": partial(_as_most_are, name="sst"),
     "bridge-labels": _bridge_labels,
     "base-full": _base_full,

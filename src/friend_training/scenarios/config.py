@@ -4,12 +4,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
 
 from friend_training.errors import ConfigError
 from friend_training.methods.known import METHODS
+from friend_training.scenarios.pick_thresholds import PickThreshold
+from friend_training.scenarios.section import Count, Section, Share
 
-Mark = Literal["after", "middle", "input"]
+Mark = Literal["after", "input"]
 """`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
 
 
@@ -21,13 +23,6 @@ def _known(method: str) -> str:
 
 Method = Annotated[str, AfterValidator(_known)]
 """The name of a method; methods/known.py lists them all."""
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class EmbeddedData(Section):
@@ -50,7 +45,9 @@ class EmbeddedData(Section):
 class PublicData(Section):
     """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share.
 
-    Labels are so many predicates or dialogues drawn with the run's seed; null takes all there are.
+    Labels are so many predicates or dialogues drawn with the run's seed; null takes all there are. `pool_of`
+    'labelled' makes the pool of training dialogues that are not among the drawn ones, whose hidden gold can tell which
+    pseudo-labels are right; 'chats' are dialogues that nobody has labelled.
     """
 
     kind: Literal["public"]
@@ -61,6 +58,14 @@ class PublicData(Section):
     pool: Count
     finder: Literal["ltp-verbs", "ltp-framed-verbs"]
     ltp: str
+    pool_of: Annotated[Literal["chats", "labelled"], Field(exclude_if=lambda said: said == "chats")] = "chats"
+
+    @field_validator("pool_of")
+    @classmethod
+    def _labels_are_left_over(cls, pool_of: str, given: ValidationInfo) -> str:
+        if pool_of == "labelled" and given.data.get("scenario") != "few-shot":
+            raise ValueError("labels are left over only in few-shot: all others of the target domain are dev or test")
+        return pool_of
 
 
 class FileData(Section):
@@ -141,7 +146,8 @@ class Task(Section):
     """One task of the run: its Base, its updates, its selector.
 
     `pick_threshold` and `confidence_weight` are the paper's; `sst_threshold` is self-training's own, since a threshold
-    on confidence alone is another thing. `content`: 'only' chooses nothing but labels that say something.
+    on confidence alone is another thing. Both are numbers, or found automatically (pick_thresholds.py).
+    `content`: 'only' chooses nothing but labels that say something.
     """
 
     base_steps: Count
@@ -149,8 +155,8 @@ class Task(Section):
     update_steps: Count
     restart: bool
     pseudo_weight: Annotated[float, Field(ge=0)]
-    pick_threshold: Share
-    sst_threshold: Share
+    pick_threshold: PickThreshold
+    sst_threshold: PickThreshold
     confidence_weight: Share
     content: Literal["any", "only"]
     training: Training
@@ -190,9 +196,16 @@ class RayEngine(Section):
 
 THIS_PROCESS = LocalEngine(kind="local", workers=1)
 
+FROM_THE_ENCODER = ("multitask-base", "cps", "scot")
+"""Methods with networks that do not begin as the shared Base."""
+
 
 class Config(Section):
-    """A whole run. Only `engine` may be left out: whoever labels, the results are the same."""
+    """A whole run. `engine` may be left out: whoever labels, the results are the same.
+
+    `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
+    its first gold label, CSRL learns the bridge's sentences (scenarios/informed.py). It may be left out and is no then.
+    """
 
     name: str
     seed: Annotated[int, Field(ge=0)]
@@ -212,6 +225,7 @@ class Config(Section):
     engine: LocalEngine | RayEngine = Field(
         default=THIS_PROCESS, discriminator="kind", exclude_if=lambda engine: engine == THIS_PROCESS
     )
+    informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
 
     @field_validator("methods")
     @classmethod
@@ -221,6 +235,29 @@ class Config(Section):
             if missing:
                 raise ValueError(f"{method} needs {' and '.join(missing)} before it in the list")
         return methods
+
+    @field_validator("informed")
+    @classmethod
+    def _all_methods_can_be_informed(cls, informed: bool, given: ValidationInfo) -> bool:
+        if not informed or not given.data.keys() >= {"bridge", "data", "tasks", "methods"}:  # which say what is wrong
+            return informed
+        if given.data["bridge"].kind != "trained" or given.data["data"].kind == "files":
+            raise ValueError("only of a bridge that is trained here are the training sentences known")
+        if given.data["tasks"].csrl.restart:
+            raise ValueError("tasks.csrl.restart would forget in each update what the bridge's sentences taught")
+        others = [method for method in given.data["methods"] if method in FROM_THE_ENCODER]
+        if others:
+            raise ValueError(f"{', '.join(others)} trains networks of its own, which are not informed; leave it out")
+        return informed
+
+
+LATER_SETTINGS = {
+    name
+    for section in (Config, PublicData, TrainedBridge)
+    for name, setting in section.model_fields.items()
+    if not setting.is_required()
+}
+"""Settings that came later and that a config may leave out: they can be set where it does."""
 
 
 def load_config(path: Path, overrides: list[str] | None = None) -> Config:
@@ -271,6 +308,7 @@ def _override(values: dict[str, Any], override: str) -> dict[str, Any]:
 def _changed(values: Any, path: list[str], value: Any, override: str) -> dict[str, Any]:
     """A copy along the path: sections that a YAML alias (*training) shares must not change together."""
     first, *rest = path
-    if not isinstance(values, dict) or first not in values:
+    new = not rest and first in LATER_SETTINGS
+    if not isinstance(values, dict) or (first not in values and not new):
         raise ConfigError(f"--set {override}: there is no setting {override.partition('=')[0]!r} in this config")
     return {**values, first: _changed(values[first], rest, value, override) if rest else value}

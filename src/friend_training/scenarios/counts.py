@@ -1,7 +1,9 @@
 """What a method got right in each test dialogue: the material of significance tests, kept beside its results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from friend_training.core.task import Prediction
 from friend_training.corpora.csrl import dialogue_group
 from friend_training.evaluation.significance import group_counts
 from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.nn.torch_task import TorchTask
 from friend_training.tasks.csrl import metrics as csrl
 from friend_training.tasks.rewriting import metrics as rewriting
 
@@ -28,6 +31,24 @@ def csrl_counts(gold: Sequence[CsrlExample], predictions: Sequence[Sequence[Pred
 def rewriting_counts(gold: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Counts:
     """[examples, 14]."""
     return rewriting.unit_counts([units[0].label.text for units in predictions], [example.rewrite for example in gold])
+
+
+def counts_of(task: str, gold: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Counts:
+    return csrl_counts(gold, predictions) if task == "csrl" else rewriting_counts(gold, predictions)
+
+
+@dataclass(frozen=True, slots=True)
+class CountingTest:
+    """Scores a test set as the task does, and leaves in `kept` what each dialogue got right: predicted once."""
+
+    name: str
+    task: TorchTask
+    kept: dict[str, Counts]
+
+    def __call__(self, gold: Sequence[Any]) -> Mapping[str, float]:
+        predictions = self.task.predict(self.task.definition.inputs_of(gold))
+        self.kept[self.name] = counts_of(self.name, gold, predictions)
+        return self.task.definition.score(gold, predictions)
 
 
 def save_counts(path: Path, counts: dict[str, Counts]) -> None:

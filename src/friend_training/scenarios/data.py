@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from friend_training.core.labelling import Audit
-from friend_training.core.task import Prediction
 from friend_training.corpora import embedded, scenarios
 from friend_training.corpora.embedded import Domain, EmbeddedDialogue
 from friend_training.corpora.fingerprint import fingerprint
@@ -13,11 +12,14 @@ from friend_training.corpora.pool import build_pool
 from friend_training.corpora.read import read_examples
 from friend_training.corpora.sharded_pool import ShardedPool, is_sharded, open_pool
 from friend_training.errors import ConfigError
-from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample
-from friend_training.nn.role_items import unit_id
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, SrlExample
+from friend_training.friends.csrl_rewriting import Sigma
+from friend_training.friends.gold_bridge import GoldSigma, gold_sigma
 from friend_training.scenarios.bridge_data import bridge_sentences
 from friend_training.scenarios.config import Config, EmbeddedData, FileData, PublicData
 from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
+from friend_training.scenarios.gold import hidden_gold
+from friend_training.scenarios.labelled_pool import left_over
 from friend_training.scenarios.making import Making, Progress
 from friend_training.scenarios.places import data_folder, model_source
 from friend_training.tasks.srl.ltp import LtpParser
@@ -35,7 +37,10 @@ LABELLED_FILES, POOL_FILES, BRIDGE_FILES = 1500, 500, 1300
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """What a run sees. `audit` knows the hidden gold of the pool, where there is any; selection never does."""
+    """What a run sees. `audit` knows the hidden gold of the pool, where there is any; selection never does.
+
+    `gold_sigma` is what a perfect bridge says of gold rewrites, of the pool's dialogues and dev's, where data know it.
+    """
 
     csrl_gold: Sequence[CsrlExample]
     csrl_dev: Sequence[CsrlExample]
@@ -47,6 +52,7 @@ class RunData:
     bridge_train: Sequence[SrlExample]
     bridge_dev: Sequence[SrlExample]
     audit: Audit | None
+    gold_sigma: GoldSigma | None = None
 
     def fingerprints(self) -> dict[str, str]:
         parts: Mapping[str, Sequence[object]] = {
@@ -99,7 +105,8 @@ def _embedded(data: EmbeddedData, config: Config, progress: Progress) -> RunData
         pool=[one.dialogue for one in pool],
         bridge_train=sentences[split:],
         bridge_dev=sentences[:split],
-        audit=_audit(pool),
+        audit=hidden_gold(embedded.csrl_examples(pool), embedded.rewriting_examples(pool)),
+        gold_sigma=_gold_sigma([*pool, *dev]),
     )
 
 
@@ -107,24 +114,8 @@ def _with_predicates(made: list[EmbeddedDialogue]) -> list[CsrlExample]:
     return [example for example in embedded.csrl_examples(made) if example.roles]
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedAudit:
-    """Right means entirely right: every argument of the predicate, or the whole rewritten utterance."""
-
-    roles: Mapping[str, Roles]
-    rewrites: Mapping[str, str]
-
-    def __call__(self, task: str, prediction: Prediction) -> bool | None:
-        if task == "csrl":
-            return set(prediction.label.arguments) == set(self.roles[prediction.unit].arguments)
-        return bool(prediction.label.text == self.rewrites[prediction.unit])
-
-
-def _audit(pool: list[EmbeddedDialogue]) -> Audit:
-    return EmbeddedAudit(
-        {unit_id(one.dialogue.id, label.predicate): label for one in pool for label in one.roles},
-        {one.dialogue.id: one.rewrite.text for one in pool},
-    )
+def _gold_sigma(made: list[EmbeddedDialogue]) -> dict[str, Sigma]:
+    return {one.dialogue.id: gold_sigma(one.rewrite, one.sentence_roles) for one in made}
 
 
 def _public(data: PublicData, config: Config, folder: Path, progress: Progress) -> RunData:
@@ -140,25 +131,42 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
     held_out = [
         example.dialogue for part in (duconv_dev, duconv_test, personal_dev, personal_test) for example in part
     ] + [e.dialogue for part in (rewrite_dev, rewrite_test, restoration_dev, restoration_test) for e in part]
-    pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
+    csrl_gold = draw_predicates(duconv_train, data.csrl_labels, seed=config.seed)
+    rewriting_gold = draw_examples(rewrite_train, data.rewriting_labels, seed=config.seed)
+    audit: Audit | None = None
+    with_gold: list[Dialogue] = []
+    if data.pool_of == "labelled":
+        rest = left_over(
+            duconv_train,
+            rewrite_train,
+            csrl_gold=csrl_gold,
+            rewriting_gold=rewriting_gold,
+            count=data.pool,
+            seed=POOL_SEED,
+        )
+        with_gold, audit = [example.dialogue for example in rest[0]], hidden_gold(*rest)
+        pool = [example.dialogue for example in rest[1]]
+    else:
+        pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
     work.add(POOL_FILES)
     train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
     work.add(BRIDGE_FILES)
     return RunData(
-        csrl_gold=draw_predicates(duconv_train, data.csrl_labels, seed=config.seed),
+        csrl_gold=csrl_gold,
         csrl_dev=first_units(csrl_dev, data.dev),
         csrl_test=csrl_test,
-        rewriting_gold=draw_examples(rewrite_train, data.rewriting_labels, seed=config.seed),
+        rewriting_gold=rewriting_gold,
         rewriting_dev=dr_dev[: data.dev],
         rewriting_test=dr_test,
-        pool=_with_found_predicates(pool, data, work.part(data.pool)),
+        pool=with_gold + with_found_predicates(pool, data, work.part(data.pool)),
         bridge_train=train,
         bridge_dev=dev,
-        audit=None,
+        audit=audit,
     )
 
 
-def _with_found_predicates(pool: Sequence[Dialogue], data: PublicData, progress: Progress) -> list[Dialogue]:
+def with_found_predicates(pool: Sequence[Dialogue], data: PublicData, progress: Progress) -> list[Dialogue]:
+    """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
     parser = LtpParser.load(Path(model_source(data.ltp)))
     parser.progress = progress
     finder = VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)

@@ -97,7 +97,7 @@ def modelled(config: Config, method: str) -> float:
         steps = updates * STEP_COST.get(method, 1.0) + (base if method in SECOND_BASE else 0)
         labelled, scored = config.iterations * METHODS[method].labels * _pool(config), config.iterations + 1
     dev, test = _dev(config), _test(config)
-    answers = labelled + len(TASKS) * (scored * dev + 2 * test)
+    answers = labelled + len(TASKS) * (scored * dev + test)
     return steps * rates.step + answers * rates.answer
 
 
@@ -111,7 +111,9 @@ def _rates(config: Config) -> Rates:
 
 
 def _resources(config: Config) -> float:
-    return config.bridge.steps * _rates(config).step if config.bridge.kind == "trained" else 0.0
+    if config.bridge.kind != "trained":
+        return 0.0
+    return config.bridge.steps * _rates(config).step * (2 if config.informed else 1)
 
 
 def _seen(piece: Piece, method: str, trained: set[str]) -> bool:

@@ -12,8 +12,9 @@ from pydantic import Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
 from friend_training.methods.known import with_needed
-from friend_training.scenarios.config import Config, Method, Section, load_config
+from friend_training.scenarios.config import Config, Method, load_config
 from friend_training.scenarios.results import done, settings_id
+from friend_training.scenarios.section import Section
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
 """The paper's figures 3a; 3b and 3c; 4."""

@@ -9,6 +9,7 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.evaluation.curves import Curve, Level, Panel, Point
 from friend_training.methods.known import METHODS
 from friend_training.scenarios.experiment import FigureKind, load_experiment
+from friend_training.scenarios.pick_thresholds import in_words
 from friend_training.scenarios.results import read_results
 
 
@@ -111,7 +112,7 @@ def _values(records: Sequence[dict[str, Any]], variant: str, part: Part) -> tupl
 def _friend_threshold(records: Sequence[dict[str, Any]], part: Part, folder: Path) -> str:
     """The friend's threshold, which must not change along the axis (DESIGN 5b)."""
     [friend] = [other.task for other in PARTS if other != part]
-    found = {record["config"]["tasks"][friend]["pick_threshold"] for record in records}
+    found = {in_words(record["config"]["tasks"][friend]["pick_threshold"]) for record in records}
     if len(found) > 1:
         raise DataError(f"{folder}: the threshold of {friend} changes where that of {part.task} is drawn: {found}")
-    return f"{found.pop():g}" if found else ""
+    return found.pop() if found else ""

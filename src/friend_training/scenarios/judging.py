@@ -1,7 +1,7 @@
 """How far two friends agree about a dialogue: the friendship of the run, its selectors, and every score taken apart."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,13 +21,13 @@ Predictions = Sequence[Sequence[Prediction]]
 class Judge:
     """Compares the friends' predictions as friend-training did in this run, and says what it would have chosen."""
 
-    def __init__(self, settings: config.Config, bridge: Bridge) -> None:
+    def __init__(self, settings: config.Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
         self.bridge = bridge
         self.matcher = RoleMatcher(**settings.friendship.model_dump())
         self.friendship = csrl_rewriting(bridge, self.matcher)
         self.selectors = {
-            "csrl": _selector(settings.tasks.csrl),
-            "rewriting": _selector(settings.tasks.rewriting),
+            "csrl": _selector(settings.tasks.csrl, thresholds["csrl"]),
+            "rewriting": _selector(settings.tasks.rewriting, thresholds["rewriting"]),
         }
 
     def agreements(self, dialogues: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[Agreement]:
@@ -71,6 +71,6 @@ class Judge:
         ]
 
 
-def _selector(task: config.Task) -> Selector:
+def _selector(task: config.Task, threshold: float) -> Selector:
     """The selector of friend-training, whatever method made the models: its question is what is asked here."""
-    return Selector(Threshold(task.pick_threshold), task.confidence_weight, content=task.content)
+    return Selector(Threshold(threshold), task.confidence_weight, content=task.content)

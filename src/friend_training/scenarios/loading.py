@@ -13,6 +13,7 @@ from friend_training.scenarios.asked import GivenDialogue, GivenPredicate, as_di
 from friend_training.scenarios.config import Config
 from friend_training.scenarios.finding import default_finder, no_finder
 from friend_training.scenarios.folders import run_config, whole_run
+from friend_training.scenarios.found_thresholds import last_thresholds
 from friend_training.scenarios.judging import Judge
 from friend_training.scenarios.open_bridge import open_bridge
 from friend_training.scenarios.opening import open_task
@@ -113,7 +114,7 @@ class Friends:
     @cached_property
     def judge(self) -> Judge:
         """Who compares the friends; needs the run's bridge, which may be gone (`RunError`)."""
-        return Judge(self.config, open_bridge(self.run, self.config))
+        return Judge(self.config, open_bridge(self.run, self.config), last_thresholds(self.run, self.config))
 
     def _with_predicates(self, questions: Sequence[Question]) -> list[Question]:
         """Where predicates are to be found the finder looks, at all these dialogues in one go."""

@@ -16,6 +16,7 @@ from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
 from friend_training.scenarios.data import RunData
+from friend_training.scenarios.informed import informed_phase
 from friend_training.scenarios.places import model_source
 from friend_training.scenarios.settings import training_settings
 from friend_training.tasks.srl.bridge import Bridge, CachedBridge
@@ -38,7 +39,8 @@ Progress = Callable[[int, int], None]
 def resource_phases(config: Config) -> list[str]:
     """What has to be made for this config; published encoders and parsers are there already."""
     kinds = {"encoder": config.encoder.kind == "scratch", "bridge": config.bridge.kind == "trained"}
-    return [phase for phase, needed in kinds.items() if needed]
+    made = [phase for phase, needed in kinds.items() if needed]
+    return [*made, informed_phase(config)] if config.informed else made
 
 
 def check_resources(made_in: Run, config: Config) -> None:

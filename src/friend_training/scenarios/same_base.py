@@ -22,6 +22,7 @@ SHARED = ("base", "base-full")
 _LAST_PHASE = "counts"
 _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
 _OF_A_TASK = ("base_steps", "base_patience", "training")
+_INFORMED = ("informed", "bridge", "bridge_training")
 _AMOUNTS = ("csrl_labels", "rewriting_labels")
 
 
@@ -29,6 +30,8 @@ def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Of a whole config all that Base, or the Base of all labels, depends on."""
     unseen = _AMOUNTS if method == "base-full" else ()
     return {
+        # An informed Base goes on from what the bridge's sentences taught (informed.py).
+        **({name: whole[name] for name in _INFORMED} if whole.get("informed") else {}),
         **{name: whole[name] for name in _SETTINGS},
         "data": {name: value for name, value in whole["data"].items() if name not in unseen},
         "tasks": {task: {name: whole["tasks"][task][name] for name in _OF_A_TASK} for task in TASKS},

@@ -14,8 +14,8 @@ from friend_training.core.counts import Counts
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
 from friend_training.core.loop import Outcome
-from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
+from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
@@ -27,15 +27,24 @@ from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.scenarios.compared import Setting, run_method
 from friend_training.scenarios.config import Config, Method, config_text
-from friend_training.scenarios.counts import csrl_counts, rewriting_counts, save_counts
+from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
+from friend_training.scenarios.informed import informed_phase, informed_start
 from friend_training.scenarios.kept import keep_data
+from friend_training.scenarios.pick_thresholds import pick_of
+from friend_training.scenarios.probes import needed_probes
 from friend_training.scenarios.relay import Relay
-from friend_training.scenarios.resources import check_resources, encoder_source, make_bridge, resource_phases
+from friend_training.scenarios.resources import (
+    RESOURCE_SEED,
+    check_resources,
+    encoder_source,
+    make_bridge,
+    resource_phases,
+)
 from friend_training.scenarios.same_base import SHARED, take_over_base
-from friend_training.scenarios.tasks import TASKS, make_task
+from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.srl.bridge import Bridge
 
 
@@ -51,6 +60,8 @@ class Workshop:
     tasks: dict[str, TorchTask]
     friendship: Friendship
     listener: Relay
+    start: Path | None
+    probes: dict[TaskName, Probe]
 
     @property
     def settings(self) -> LoopSettings:
@@ -128,23 +139,35 @@ def _workshop(
         listener.started("bridge")
         bridge = make_bridge(config, data, made_in, encoder, listener.worked)
         listener.finished("bridge")
+        start = _informed(config, data, made_in, encoder, listener) if config.informed else None
     tasks: dict[str, TorchTask] = {}
     for name in TASKS:
         task = make_task(config, name, encoder)
         task.progress = listener.worked
         tasks[name] = task
     matcher = RoleMatcher(**config.friendship.model_dump())
-    return Workshop(config, run, data, data_dir, bridge, tasks, csrl_rewriting(bridge, matcher), listener)
+    friendship = csrl_rewriting(bridge, matcher)
+    probes = needed_probes(config, data)
+    return Workshop(config, run, data, data_dir, bridge, tasks, friendship, listener, start, probes)
 
 
-def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
+def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listener: Relay) -> Path:
+    phase = informed_phase(config)
+    listener.started(phase)
+    start = informed_start(config, data, made_in, encoder, seed=RESOURCE_SEED, progress=listener.worked)
+    listener.finished(phase)
+    return start
+
+
+def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str, TaskPlan]:
     data = shop.data
-    examples = {
+    examples: dict[str, tuple[Sequence[Any], Sequence[Any], Sequence[Any]]] = {
         "csrl": (data.csrl_gold, data.csrl_dev, data.csrl_test),
         "rewriting": (data.rewriting_gold, data.rewriting_dev, data.rewriting_test),
     }
     plans: dict[str, TaskPlan] = {}
-    for name, (gold, dev, test) in examples.items():
+    for name in TASKS:
+        gold, dev, test = examples[name]
         section = getattr(shop.config.tasks, name)
         shared = method_folder(shop.run.folder, "base") / "checkpoints" / name / "iteration-000"
         plans[name] = TaskPlan(
@@ -155,6 +178,9 @@ def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
             base=Training(section.base_steps, patience=section.base_patience) if method == "base" else shared,
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
             selectors=_selectors(shop, method, name),
+            start=shop.start if name == "csrl" else None,
+            probe=shop.probes.get(name),
+            test_by=CountingTest(name, shop.tasks[name], kept),
         )
     return plans
 
@@ -162,9 +188,9 @@ def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
 def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
-    friends = Selector(Threshold(section.pick_threshold), section.confidence_weight, content=section.content)
-    alone = Selector(Threshold(section.sst_threshold), 1.0, content=section.content)
-    if method in ("fdt", "fdt-shuffled", "fdt-s", "fdt-sf"):
+    friends = Selector(pick_of(section.pick_threshold), section.confidence_weight, content=section.content)
+    alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content)
+    if method.startswith("fdt"):
         return [friends] * iterations
     if method in ("sst-as-many", "random-as-many", "bridge-labels"):
         counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
@@ -188,8 +214,9 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         scores = score_bridge(shop.bridge, shop.data.csrl_test).as_dict()
         return record | {"metrics": {f"csrl.{name}": value for name, value in scores.items()}}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
-    outcomes = _execute(shop, method, run)
-    run.phase("counts", partial(_count, shop, run, outcomes))
+    kept: dict[str, Counts] = {}
+    outcomes = _execute(shop, method, run, kept)
+    run.phase("counts", partial(_count, shop, run, outcomes, kept))
     return record | {
         "metrics": {
             f"{task}.{metric}": value
@@ -206,19 +233,17 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     }
 
 
-def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome]) -> dict[str, Any]:
-    """Keep what the reported models got right in each test dialogue, for significance tests."""
-    counts: dict[str, Counts] = {}
+def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome], kept: dict[str, Counts]) -> dict[str, Any]:
+    """Keep what the reported models got right in each test dialogue, for significance tests.
+
+    Where they were tested in an earlier life of this run, nothing of it is left in memory: they are asked again.
+    """
+    tests: dict[str, Sequence[Any]] = {"csrl": shop.data.csrl_test, "rewriting": shop.data.rewriting_test}
     for name, outcome in outcomes.items():
-        task = shop.tasks[name]
-        task.load(run.checkpoint(name, outcome.best_iteration))
-        if name == "csrl":
-            csrl = shop.data.csrl_test
-            counts[name] = csrl_counts(csrl, task.predict([example.dialogue for example in csrl]))
-        else:
-            rewriting = shop.data.rewriting_test
-            counts[name] = rewriting_counts(rewriting, task.predict([example.dialogue for example in rewriting]))
-    save_counts(run.folder / "counts.npz", counts)
+        if name not in kept:
+            shop.tasks[name].load(run.checkpoint(name, outcome.best_iteration))
+            CountingTest(name, shop.tasks[name], kept)(tests[name])
+    save_counts(run.folder / "counts.npz", {name: kept[name] for name in outcomes})
     return {}
 
 
@@ -230,7 +255,7 @@ def _steps(run: Run, task: str) -> list[int | None]:
     return found
 
 
-def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
+def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) -> dict[str, Outcome]:
     setting = Setting(
         run=run,
         study=shop.run.folder,
@@ -239,7 +264,7 @@ def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
         data_dir=shop.data_dir,
         encoder=shop.tasks["csrl"].encoder,
         bridge=shop.bridge,
-        plans=_plans(shop, method),
+        plans=_plans(shop, method, kept),
         friendship=shop.friendship,
         settings=shop.settings,
         listener=shop.listener.method(method, label_steps=METHODS[method].labels),
