@@ -2,30 +2,34 @@
 
 python benchmarks/engines.py overhead --dialogues 20000 --rounds 3      two processes and two Ray nodes, in turn
 python benchmarks/engines.py memory --dialogues 10000 100000 1000000    peak memory of one process and of two workers
+python benchmarks/engines.py memory --encoder ernie-3.0-nano-zh-uie --engines here --dialogues 10000 100000
 python benchmarks/engines.py show                                       only print the table
 
 Every measurement is a process of its own, so that peaks of memory are its own, and appends a line to
-results/engines.jsonl. The pool is embedded dialogues, each many times under other ids, as JSONL shards; the models are
-one layer. Starting a Ray cluster is not counted; that workers start, fetch and load the checkpoints is.
+results/engines.jsonl. The pool is embedded dialogues as JSONL shards, no text of which occurs twice; the models are one
+layer unless an encoder is named. Starting a Ray cluster is not counted; that workers start, fetch and load the
+checkpoints is, and the time until the first shard is back tells how much that is. Processor seconds are those of all
+processes together, Ray's own among them. Linux.
 """
 
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from statistics import median
 
+import family
 import torch
+from engine_records import RESULTS, SCRATCH, Record, read, table
+from two_nodes import two_nodes
 from workloads import SAMPLE_SEED, embedded_texts
 
 from friend_training.core.checkpoint import save_checkpoint
@@ -43,95 +47,95 @@ from friend_training.core.task import FitPlan
 from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.corpora.jsonl import to_line
 from friend_training.corpora.sharded_pool import open_pool
+from friend_training.examples import Dialogue, Turn
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.scenarios.places import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 
-RESULTS = Path(__file__).parent / "results" / "engines.jsonl"
 SHAPE = EncoderShape(layers=1, width=32, heads=2)
 DIFFERENT = 1000
-"""So many different dialogues; a longer pool repeats them."""
+"""So many dialogues are made; in a longer pool they come again, every turn with another ending (see `make_pool`)."""
 
+MARK_LENGTH = 3
+LABELLING_PIECES = 8192  # as in our configs
+
+ENGINES = ("here", "local-2", "ray-2")
 LINES_IN_FILE = 50_000
 TAUGHT_STEPS = 30
 CHOSEN = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """`engine` is here (this process), local-2 or ray-2. `store` tells whether two stores have the same bytes."""
-
-    run: str
-    what: str
-    engine: str
-    dialogues: int
-    shard_size: int
-    units: int
-    open_seconds: float
-    label_seconds: float
-    select_seconds: float
-    peak_mb: float
-    workers_peak_mb: float | None
-    store: str
-    torch: str
-    cores: int | None
-    load: float
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     asked = _parser().parse_args(arguments)
     if asked.what == "one":
         with tempfile.TemporaryDirectory() as scratch:
-            record = measure(asked.engine, asked.dialogues[0], asked.shard_size, Path(asked.made), Path(scratch))
-        print(json.dumps(asdict(replace(record, what=asked.purpose))))
+            record = measure(
+                asked.engine, asked.dialogues[0], asked.shard_size, Path(asked.made), Path(scratch), asked.encoder
+            )
+        record = replace(record, run=asked.run, round=asked.round, what=asked.purpose)
+        print(json.dumps(asdict(record)))
         return
     if asked.what != "show":
-        engines = ["local-2", "ray-2"] if asked.what == "overhead" else ["here", "local-2"]
+        engines = asked.engines or (["local-2", "ray-2"] if asked.what == "overhead" else ["here", "local-2"])
+        run = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         with tempfile.TemporaryDirectory() as made:
-            make_models(Path(made))
+            make_models(Path(made), asked.encoder)
             for number in range(asked.rounds):
                 for count in asked.dialogues:
                     make_pool(Path(made) / f"pool-{count}", count)
                     for engine in engines if number % 2 == 0 else reversed(engines):
-                        _in_a_process(engine, count, asked, Path(made))
+                        _in_a_process(engine, count, asked, Path(made), ["--run", run, "--round", str(number)])
     print(table(read(asked.results)))
 
 
-def make_models(folder: Path) -> None:
+def make_models(folder: Path, encoder: str = SCRATCH) -> None:
     """An encoder and two tasks that have learnt a little: a fresh network decodes like none in use."""
     torch.set_num_threads(1)
-    encoder = folder / "encoder"
-    encoder.mkdir()
-    pretrain_encoder(encoder, embedded_texts(), SHAPE, seed=0)
+    source: str | Path = folder / "encoder"
+    if encoder == SCRATCH:
+        (folder / "encoder").mkdir()
+        pretrain_encoder(folder / "encoder", embedded_texts(), SHAPE, seed=0)
+    else:
+        source = model_source(encoder)
     made = generate(200, seed=SAMPLE_SEED, domain=Domain.FILM)
     gold = {"csrl": [e for e in csrl_examples(made) if e.roles], "rewriting": rewriting_examples(made)}
-    for name, task in _tasks(encoder).items():
+    for name, task in tasks_of(source).items():
         task.fit(gold[name], (), dev=gold[name][:8], plan=FitPlan(seed=0, steps=TAUGHT_STEPS, restart=True))
         save_checkpoint(task, folder / name)
 
 
 def make_pool(folder: Path, count: int) -> None:
+    """No text occurs twice, as in a real corpus: whatever remembers texts must show in the memory."""
     if folder.is_dir():
         return
     folder.mkdir()
     made = [one.dialogue for one in generate(min(count, DIFFERENT), seed=SAMPLE_SEED + 1, domain=Domain.FILM)]
+    alphabet = sorted({c for one in made for turn in one.turns for c in turn.text if not c.isascii()})
     for first in range(0, count, LINES_IN_FILE):
         with (folder / f"{first:09d}.jsonl").open("w", encoding="utf-8") as file:
             for number in range(first, min(first + LINES_IN_FILE, count)):
-                file.write(to_line(replace(made[number % len(made)], id=f"d{number}")) + "\n")
+                file.write(to_line(_another(made[number % len(made)], number, alphabet)) + "\n")
 
 
-def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: Path) -> Record:
+def _another(dialogue: Dialogue, number: int, alphabet: Sequence[str]) -> Dialogue:
+    """The same dialogue with its number at the end of every turn, written in the characters of the alphabet."""
+    mark = "".join(alphabet[number // len(alphabet) ** place % len(alphabet)] for place in range(MARK_LENGTH))
+    turns = tuple(Turn(turn.speaker, turn.text + mark) for turn in dialogue.turns)
+    return replace(dialogue, id=f"d{number}", turns=turns)
+
+
+def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: Path, encoder: str = SCRATCH) -> Record:
     """Open the pool, label it, and choose the best: what grows with the pool. Nothing is trained."""
     torch.set_num_threads(1)
     run = Run.create(scratch / "run", "", {})
     once, best = Training(steps=1), [Selector(TopN(CHOSEN), confidence_weight=1.0)]
     plans = {
         name: TaskPlan(task, gold=(), dev=("",), base=made / name, update=once, selectors=best)
-        for name, task in _tasks(made / "encoder").items()
+        for name, task in tasks_of(made / "encoder" if encoder == SCRATCH else model_source(encoder)).items()
     }
     began = time.perf_counter()
     pool = open_pool(str(made / f"pool-{dialogues}"), shard_size=shard_size)
@@ -141,57 +145,46 @@ def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: P
         phases = Phases(run, plans, (), pool, settings, None)
         for name in plans:
             run.phase(f"train-{name}-0", partial(phases.pretrain, name, _nobody))
-        start = time.perf_counter()
-        results = [
-            run.phase(label_phase(1, shard), partial(phases.label, 1, shard, _nobody)) for shard in range(pool.shards)
-        ]
+        start, start_cpu = time.perf_counter(), family.cpu_seconds()
+        units, first, first_cpu = 0, start, start_cpu
+        for shard in range(pool.shards):
+            units += run.phase(label_phase(1, shard), partial(phases.label, 1, shard, _nobody))["units"]
+            if shard == 0:
+                first, first_cpu = time.perf_counter(), family.cpu_seconds()
+        labelled, labelled_cpu = time.perf_counter(), family.cpu_seconds()
+        workers_peak = family.largest_descendant_mb()
         phases.labeller.close()
-        labelled = time.perf_counter()
+    selecting = time.perf_counter()
     run.phase("select-1", partial(phases.select, 1, _nobody))
     selected = time.perf_counter()
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    stored = sorted(run.folder.glob("store/**/shard-*.parquet"))
     return Record(
-        run=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        run="",
+        round=0,
         what="",
         engine=engine,
+        encoder=Path(encoder).name,
         dialogues=dialogues,
         shard_size=shard_size,
-        units=sum(result["units"] for result in results),
+        units=units,
         open_seconds=round(opened - began, 3),
         label_seconds=round(labelled - start, 3),
-        select_seconds=round(selected - labelled, 3),
+        label_cpu_seconds=round(labelled_cpu - start_cpu, 2),
+        first_seconds=round(first - start, 3),
+        first_cpu_seconds=round(first_cpu - start_cpu, 2),
+        select_seconds=round(selected - selecting, 3),
+        store_bytes=sum(path.stat().st_size for path in stored),
         peak_mb=peak_memory_mb(),
-        workers_peak_mb=round(children, 1) if engine.startswith("local") else None,
-        store=_digest(run),
+        workers_peak_mb=None if engine == "here" else round(workers_peak, 1),
+        store=_digest(stored),
         torch=torch.__version__,
         cores=os.cpu_count(),
         load=round(os.getloadavg()[0], 2),
     )
 
 
-def read(path: Path) -> list[Record]:
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def table(records: Sequence[Record]) -> str:
-    """A row for each thing measured, medians over its rounds; the store is the same when all rows of a size say so."""
-    lines = ["| what | dialogues | engine | dialogues/s | to open, select (s) | peak MB, workers | store | rounds |"]
-    lines.append("|---|--:|---|--:|--:|--:|---|--:|")
-    groups: dict[tuple[str, int, str], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record.what, record.dialogues, record.engine), []).append(record)
-    for (what, dialogues, engine), rows in sorted(groups.items()):
-        rate = median(dialogues / row.label_seconds for row in rows)
-        others = f"{median(r.open_seconds for r in rows):.1f}, {median(r.select_seconds for r in rows):.1f}"
-        workers = [row.workers_peak_mb for row in rows if row.workers_peak_mb is not None]
-        peak = f"{median(r.peak_mb for r in rows):.0f}" + (f", {median(workers):.0f}" if workers else "")
-        stores = "/".join(sorted({row.store[:8] for row in rows}))
-        lines.append(f"| {what} | {dialogues} | {engine} | {rate:.1f} | {others} | {peak} | {stores} | {len(rows)} |")
-    return "\n".join(lines)
-
-
-def _tasks(encoder: Path) -> dict[str, TorchTask]:
-    settings = TrainingSettings()
+def tasks_of(encoder: str | Path) -> dict[str, TorchTask]:
+    settings = TrainingSettings(labelling_pieces=LABELLING_PIECES)
     return {"csrl": csrl_task(encoder, settings), "rewriting": rewriting_task(encoder, settings)}
 
 
@@ -202,29 +195,21 @@ def _engine(name: str) -> Iterator[Engine | None]:
     elif name == "local-2":
         yield LocalEngine(workers=2)
     else:
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        from ray.cluster_utils import Cluster
-
-        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-        for _ in range(2):
-            cluster.add_node(num_cpus=1)
-        try:
-            yield RayEngine(address=cluster.address)
-        finally:
-            cluster.shutdown()
+        with two_nodes() as address:
+            yield RayEngine(address=address)
 
 
-def _digest(run: Run) -> str:
+def _digest(paths: Sequence[Path]) -> str:
     total = sha256()
-    for path in sorted(run.folder.glob("store/**/shard-*.parquet")):
+    for path in paths:
         total.update(sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
 
-def _in_a_process(engine: str, count: int, asked: argparse.Namespace, made: Path) -> None:
+def _in_a_process(engine: str, count: int, asked: argparse.Namespace, made: Path, place: Sequence[str]) -> None:
     command = [sys.executable, __file__, "one", "--engine", engine, "--dialogues", str(count), "--made", str(made)]
-    command += ["--shard-size", str(asked.shard_size), "--purpose", asked.what]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    command += ["--shard-size", str(asked.shard_size), "--purpose", asked.what, "--encoder", asked.encoder]
+    done = subprocess.run([*command, *place], stdout=subprocess.PIPE, text=True, check=True)
     asked.results.parent.mkdir(parents=True, exist_ok=True)
     with asked.results.open("a", encoding="utf-8") as file:
         file.write(done.stdout.splitlines()[-1] + "\n")
@@ -239,12 +224,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("what", choices=("overhead", "memory", "show", "one"))
     parser.add_argument("--dialogues", type=int, nargs="+", default=[20_000], help="the length of the pool, or several")
     parser.add_argument("--shard-size", type=int, default=1000)
+    parser.add_argument("--encoder", default=SCRATCH, help="folder or hub name (a small one, made from scratch)")
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, help="others than overhead or memory would compare")
     parser.add_argument("--rounds", type=int, default=1, help="every other round goes backwards")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     inner = parser.add_argument_group("one measurement, as the others call it")
-    inner.add_argument("--engine", choices=("here", "local-2", "ray-2"), default="here")
+    inner.add_argument("--engine", choices=ENGINES, default="here")
     inner.add_argument("--made", help="the folder of models and pool")
     inner.add_argument("--purpose", default="one")
+    inner.add_argument("--run", default="")
+    inner.add_argument("--round", type=int, default=0)
     return parser
 
 

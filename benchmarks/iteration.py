@@ -144,7 +144,8 @@ def profiled(config: Config, data: RunData, asked: argparse.Namespace) -> dict[s
 
 
 def _spent(stats: Any, file: str, name: str) -> float:
-    return sum(float(entry[3]) for (path, _, function), entry in stats.items() if path.endswith(file) and function == name)
+    found = [entry for (path, _, function), entry in stats.items() if path.endswith(file) and function == name]
+    return float(sum(entry[3] for entry in found))
 
 
 def _about(asked: argparse.Namespace, loop: str) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import friend_training
 from friend_training import load
 from friend_training.errors import DataError, RunError
 from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.scenarios import loading, questions
+from friend_training.nn import tokens
+from friend_training.scenarios import questions
 from friend_training.scenarios.answers import Agreement, RewriteMade
 from friend_training.scenarios.loading import Friends
 from friend_training.scenarios.opening import open_task
@@ -117,7 +118,7 @@ def test_many_questions_are_answered_as_one_would_be(friends: Friends, monkeypat
 
 
 def test_texts_are_forgotten_in_time(friends: Friends, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "REMEMBERED", 3)
+    monkeypatch.setattr(tokens, "MOST_TEXTS", 3)
     for number in range(9):
         friends.agreement([f"{number}", "我来了"], ["来"])
     assert len(friends.tasks["csrl"].definition.tokenizer.memory) <= 3 + 2  # type: ignore[attr-defined]

@@ -9,6 +9,9 @@ from transformers import AutoTokenizer
 
 from friend_training.errors import ConfigError
 
+MOST_TEXTS = 20_000
+"""So many texts are remembered, some 25 MB: a pool of a few thousand dialogues, and a fixed part of a large one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
@@ -49,10 +52,17 @@ class Tokenizer:
         return int(self.backend.convert_tokens_to_ids(piece))
 
     def remember(self, texts: Iterable[str]) -> None:
-        """Cut all texts that are new in one call, which is many times faster than one by one."""
-        new = [text for text in dict.fromkeys(texts) if text not in self.memory]
+        """Cut all texts that are new in one call, which is many times faster than one by one.
+
+        All of these are in memory afterwards, however many: who asks for them together reads them together.
+        """
+        distinct = dict.fromkeys(texts)
+        new = [text for text in distinct if text not in self.memory]
         if not new:
             return
+        if len(self.memory) + len(new) > MOST_TEXTS:
+            self.memory.clear()
+            new = list(distinct)
         cut = self.backend(new, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False)
         for text, ids, offsets in zip(new, cut["input_ids"], cut["offset_mapping"], strict=True):
             self.memory[text] = Pieces(tuple(ids), tuple(s for s, _ in offsets), tuple(e for _, e in offsets))

@@ -20,10 +20,6 @@ from friend_training.scenarios.opening import open_task
 from friend_training.scenarios.questions import Numbered, Question, in_parts, question
 from friend_training.scenarios.tasks import TASKS, TaskName
 from friend_training.tasks.srl.predicates import PredicateFinder
-from friend_training.tasks.srl.task import TrainedBridge
-
-REMEMBERED = 20_000
-"""Texts that a tokenizer may remember: training meets the same ones again and again, a server does not."""
 
 MOST_FOUND = 32
 """Predicates of one turn that are looked for: more stand only in text that is no speech."""
@@ -130,12 +126,10 @@ class Friends:
 
     def _rewrites(self, dialogues: Numbered) -> dict[int, list[Prediction]]:
         task = self.tasks["rewriting"]
-        _forget(task)
         return dict(zip(dialogues, task.predict(list(dialogues.values())), strict=True))
 
     def _roles(self, dialogues: Numbered) -> dict[int, list[Prediction]]:
         task = self.tasks["csrl"]
-        _forget(task)
         lengths = {n: max(self.config.max_length, len(d.utterance.text)) for n, d in dialogues.items()}
         found: dict[int, list[Prediction]] = {}
         for part in in_parts(dialogues, lengths):
@@ -147,9 +141,6 @@ class Friends:
     ) -> dict[int, Agreement]:
         if not dialogues:  # the bridge is opened only for whom it is needed
             return {}
-        bridge = self.judge.bridge
-        if isinstance(bridge, TrainedBridge):
-            _forget(bridge.task)
         lengths = {n: min(len(rewrites[n][0].label.text), LONGEST_UTTERANCE) for n in dialogues}
         found: dict[int, Agreement] = {}
         for part in in_parts(dialogues, lengths):
@@ -157,9 +148,3 @@ class Friends:
             judged = self.judge.agreements(asked, [roles[n] for n in part], [rewrites[n] for n in part])
             found |= zip(part, judged, strict=True)
         return found
-
-
-def _forget(task: TorchTask) -> None:
-    memory: dict[str, object] = task.definition.tokenizer.memory  # type: ignore[attr-defined]
-    if len(memory) > REMEMBERED:
-        memory.clear()
