@@ -18,16 +18,14 @@ from typing import Any
 
 import torch
 from stopwatch import Stopwatch
-from straightforward_loop import TRAINING_BATCH, dense, padded, with_torch_dropout
+from straightforward_loop import train_steps
 from workloads import each_predicate, each_utterance, embedded_texts
 
 from friend_training.core.task import FitPlan
 from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.heads import unit_losses
-from friend_training.nn.optimizer import warm_up_then_decay
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
-from friend_training.nn.training import TrainingSettings, seed_everything, train, weighted_mean
+from friend_training.nn.training import TrainingSettings, seed_everything, train
 from friend_training.scenarios.config import load_config
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.places import model_source
@@ -110,24 +108,7 @@ def _straightforward(task: TorchTask, gold: Sequence[Any], *, seed: int, steps: 
     definition: Any = task.definition
     apart = each_predicate if task.name == "csrl" else each_utterance
     items = definition.gold_items([one for example in gold for one in apart(example)])
-    optimizer = dense(task.network, task.settings)
-    with_torch_dropout(task.network)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: warm_up_then_decay(step, steps=steps, warm_up=task.settings.warm_up)
-    )
-    generator = torch.Generator().manual_seed(seed)
-    task.network.train()
-    left: list[int] = []
-    for _ in range(steps):
-        left = left or torch.randperm(len(items), generator=generator).tolist()
-        chosen, left = left[:TRAINING_BATCH], left[TRAINING_BATCH:]
-        batch = padded(definition.collate([items[index] for index in chosen]), definition.tokenizer.pad_id)
-        loss = weighted_mean(unit_losses(task.network(batch), batch.targets), batch.weights)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(task.network.parameters(), task.settings.clip)
-        optimizer.step()
-        schedule.step()
+    train_steps(definition, task.network, items, task.settings, seed=seed, steps=steps)
 
 
 def table(path: Path) -> str:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from friend_training.core.task import Prediction
 from friend_training.nn.dropout import ByteDropout
 from friend_training.nn.heads import unit_losses
+from friend_training.nn.optimizer import warm_up_then_decay
 from friend_training.nn.rendering import NO_TURN
 from friend_training.nn.role_labeller import RoleBatch
 from friend_training.nn.training import TrainingSettings, weighted_mean
@@ -76,14 +77,51 @@ def train_one_by_one(
     units = 0
     for begin in range(0, len(order), TRAINING_BATCH):
         chosen = [items[index] for index in order[begin : begin + TRAINING_BATCH]]
-        batch = padded(definition.collate(chosen), definition.tokenizer.pad_id)
-        loss = weighted_mean(unit_losses(network(batch), batch.targets), batch.weights)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
-        optimizer.step()
-        units += len(batch.weights)
+        units += _step(definition, network, chosen, optimizer, settings)
     return units
+
+
+def train_steps(
+    definition: DialogueDefinition,
+    network: nn.Module,
+    items: Sequence[Any],
+    settings: TrainingSettings,
+    *,
+    seed: int,
+    steps: int,
+) -> None:
+    """So many steps over items of one unit each, epoch after epoch, with the schedule that ours has."""
+    with_torch_dropout(network)
+    optimizer = dense(network, settings)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: warm_up_then_decay(step, steps=steps, warm_up=settings.warm_up)
+    )
+    generator = torch.Generator().manual_seed(seed)
+    network.train()
+    left: list[int] = []
+    for _ in range(steps):
+        left = left or torch.randperm(len(items), generator=generator).tolist()
+        chosen, left = left[:TRAINING_BATCH], left[TRAINING_BATCH:]
+        _step(definition, network, [items[index] for index in chosen], optimizer, settings)
+        schedule.step()
+
+
+def _step(
+    definition: DialogueDefinition,
+    network: nn.Module,
+    items: Sequence[Any],
+    optimizer: torch.optim.Optimizer,
+    settings: TrainingSettings,
+) -> int:
+    """One step on a batch; how many units it had."""
+    collated: Any = definition.collate(items)
+    batch = padded(collated, definition.tokenizer.pad_id)
+    loss = weighted_mean(unit_losses(network(batch), batch.targets), batch.weights)
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
+    optimizer.step()
+    return len(batch.weights)
 
 
 def padded(batch: Any, pad_id: int) -> Any:

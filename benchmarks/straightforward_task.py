@@ -5,16 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from straightforward_loop import TRAINING_BATCH, dense, label_one_by_one, padded, with_torch_dropout
+from straightforward_loop import label_one_by_one, train_steps
 from workloads import each_predicate, each_utterance
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.examples import Sentence, SentenceRoles
-from friend_training.nn.heads import unit_losses
-from friend_training.nn.optimizer import warm_up_then_decay
 from friend_training.nn.torch_task import TorchTask
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import seed_everything
 
 
 def one_each(dialogue: Any) -> list[Any]:
@@ -65,32 +62,13 @@ class StraightforwardTask:
         """No looks at dev but the last: so it is with ours in this benchmark."""
         seed_everything(plan.seed)
         definition: Any = self.task.definition
-        network = self.task.network
-        with_torch_dropout(network)
         items = definition.gold_items([one for example in gold for one in self._apart(example)])
         chosen = list(pseudo)
         for one in chosen:
             items.extend(definition.pseudo_items([one], pseudo_weight=plan.pseudo_weight))
         together = definition.gold_items(gold) + definition.pseudo_items(chosen, pseudo_weight=plan.pseudo_weight)
         steps = round(plan.steps * len(items) / len(together))
-        settings = self.task.settings
-        optimizer = dense(network, settings)
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: warm_up_then_decay(step, steps=steps, warm_up=settings.warm_up)
-        )
-        generator = torch.Generator().manual_seed(plan.seed)
-        network.train()
-        left: list[int] = []
-        for _ in range(steps):
-            left = left or torch.randperm(len(items), generator=generator).tolist()
-            now, left = left[:TRAINING_BATCH], left[TRAINING_BATCH:]
-            batch = padded(definition.collate([items[index] for index in now]), definition.tokenizer.pad_id)
-            loss = weighted_mean(unit_losses(network(batch), batch.targets), batch.weights)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
-            optimizer.step()
-            schedule.step()
+        train_steps(definition, self.task.network, items, self.task.settings, seed=plan.seed, steps=steps)
         return FitSummary(steps, steps, self.evaluate(dev)[self.main_metric])
 
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
