@@ -1,15 +1,31 @@
 """Dropout that draws one byte per element. Torch's draws a whole number for each: 5 to 10 % of a training step here."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 LEVELS = 256
+
+_of_this_thread = threading.local()
+
+
+@contextmanager
+def drawing_from(generator: Generator) -> Iterator[None]:
+    """In this thread dropout draws from that generator: threads that shared one would take turns by chance."""
+    _of_this_thread.generator = generator
+    try:
+        yield
+    finally:
+        del _of_this_thread.generator
 
 
 class ByteDropout(nn.Module):
     """`nn.Dropout` with p rounded to a multiple of 1/256 (0.1 becomes 26/256), scaled by what is really kept.
 
-    The bytes come from torch's own generator, so its seed decides, as everywhere.
+    The bytes come from torch's own generator, so its seed decides, as everywhere; or from one of `drawing_from`.
     """
 
     def __init__(self, p: float) -> None:
@@ -20,7 +36,8 @@ class ByteDropout(nn.Module):
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.dropped == 0:
             return values
-        words = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+        generator: Generator | None = getattr(_of_this_thread, "generator", None)
+        words = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None, generator=generator)
         levels = words.view(torch.int8)[: values.numel()].view(values.shape)  # -128 to 127, all equally likely
         keep = torch.empty_like(values, requires_grad=False)
         torch.ge(levels, self.dropped - LEVELS // 2, out=keep)  # 0 or 1 at once: by way of bool it is ten times slower

@@ -91,6 +91,19 @@ def own_batches(items: Items, collate: Collate, size: int, *, seed: int, steps: 
         yield collate([items[index] for index in batch])
 
 
+def batches_by_hand(
+    items: Items, collate: Collate, size: int, *, seed: int, steps: int, hands: int
+) -> Iterator[list[Any]]:
+    """The same batches, each in one part for every thread that works on it (hands.py)."""
+    if hands == 1:
+        yield from ([batch] for batch in own_batches(items, collate, size, seed=seed, steps=steps))
+        return
+    assert not isinstance(items, InParts)  # several threads of one process, or several processes
+    for batch in islice(endless_batches([item.length for item in items], size, seed), steps):
+        dealt = [batch[hand::hands] for hand in range(min(hands, len(batch)))]
+        yield [collate([items[index] for index in part]) for part in dealt]
+
+
 def _dealt_out(batches: Sequence[list[int]], items: Items, collate: Collate) -> Iterator[Any]:
     dealt = [batch[rank() :: world()] for batch in batches]
     shares = [share or batch[:1] for share, batch in zip(dealt, batches, strict=True)]

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from accelerate import Accelerator
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan, FitSummary
 from friend_training.nn import processes
+from friend_training.nn.hands import Hands
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
-from friend_training.nn.shares import Items, own_batches
+from friend_training.nn.shares import Items, batches_by_hand
 
 Progress = Callable[[int, int], None]
 """Told from time to time how many of how many are done."""
@@ -63,32 +65,42 @@ def train(
 
     best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
     looks_without_gain, step = 0, 0
-    batches = own_batches(items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps)
-    for step in range(1, plan.steps + 1):
-        model.train()
-        batch = next(batches)
-        heads: Sequence[Head] = model(batch)
-        loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
-        processes.backward(accelerator, loss, [network])
-        clip_gradients(network.parameters(), settings.clip)
-        factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
-        for optimizer, base_rates in zip(optimizers, rates, strict=True):
-            for group, rate in zip(optimizer.param_groups, base_rates, strict=True):
-                group["lr"] = rate * factor
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        if step % TELL_EVERY == 0:
-            progress(step, plan.steps)
+    with Hands(network, seed=plan.seed) as hands:
+        batches = batches_by_hand(
+            items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps, hands=hands.count
+        )
+        for step in range(1, plan.steps + 1):
+            model.train()
+            batch = next(batches)
+            if hands.count > 1:
+                hands.backward(batch)
+            else:
+                _backward(accelerator, network, model, batch[0])
+            clip_gradients(network.parameters(), settings.clip)
+            factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
+            for optimizer, base_rates in zip(optimizers, rates, strict=True):
+                for group, rate in zip(optimizer.param_groups, base_rates, strict=True):
+                    group["lr"] = rate * factor
+                optimizer.step()
+                optimizer.zero_grad(set_to_none=True)
+            if step % TELL_EVERY == 0:
+                progress(step, plan.steps)
 
-        if step % settings.look_every == 0 or step == plan.steps:
-            score = processes.agreed(dev_score())
-            looks_without_gain = 0 if score > best_score else looks_without_gain + 1
-            if score > best_score:
-                best_score, best_step, best_weights = score, step, copy_weights(network)
-            if plan.patience is not None and looks_without_gain >= plan.patience:
-                break
+            if step % settings.look_every == 0 or step == plan.steps:
+                score = processes.agreed(hands.rested(dev_score))
+                looks_without_gain = 0 if score > best_score else looks_without_gain + 1
+                if score > best_score:
+                    best_score, best_step, best_weights = score, step, copy_weights(network)
+                if plan.patience is not None and looks_without_gain >= plan.patience:
+                    break
     network.load_state_dict(best_weights)
     return FitSummary(steps=step, best_step=best_step, best_score=best_score)
+
+
+def _backward(accelerator: Accelerator, network: nn.Module, model: nn.Module, batch: Any) -> None:
+    heads: Sequence[Head] = model(batch)
+    loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
+    processes.backward(accelerator, loss, [network])
 
 
 def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from friend_training.scenarios import data
 from friend_training.scenarios.config import Config, EmbeddedData, PublicData
 from friend_training.scenarios.places import data_folder
 
-BUDGET = 5
+BUDGET = 3
 """A fully trained Base takes so many times the steps of one with few labels, and takes them all."""
 
 

@@ -1,0 +1,82 @@
+"""The gradients of a training batch by several threads: each takes some of its items from the first layer to the last.
+
+Torch's own way is to split every product over all threads; with networks as small as ours they mostly wait for each
+other. Here they meet once per step. A thread's noise comes from a generator of its own, and its gradients are added to
+the others' in a fixed order, so a seed and a number of threads give the same weights, to the bit, every time.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, TypeVar
+
+import torch
+from torch import Generator, Tensor, nn
+
+from friend_training.core.processes import world
+from friend_training.core.seeds import derived_seed
+from friend_training.nn.dropout import drawing_from
+from friend_training.nn.heads import unit_losses
+
+R = TypeVar("R")
+
+Gradients = tuple[Tensor | None, ...]
+
+
+class Hands:
+    """As many threads as torch was given, or `count` 1 where there is only one, or where a network cannot be shared."""
+
+    def __init__(self, network: nn.Module, *, seed: int) -> None:
+        self.network = network
+        self.count = torch.get_num_threads() if world() == 1 and can_be_shared(network) else 1
+        self._generators = [Generator().manual_seed(derived_seed(seed, "hand", number)) for number in range(self.count)]
+        self._threads: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> "Hands":
+        if self.count > 1:
+            torch.set_num_threads(1)  # new threads begin with what is set here
+            self._threads = ThreadPoolExecutor(self.count)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._threads is not None:
+            self._threads.shutdown()
+            torch.set_num_threads(self.count)
+
+    def backward(self, parts: Sequence[Any]) -> None:
+        """Leave the gradients of the mean over all units of all parts at the weights, in place of what was there."""
+        assert self._threads is not None
+        units = sum(len(part.weights) for part in parts)
+        weights = list(self.network.parameters())
+
+        def gradients(part: Any, generator: Generator) -> Gradients:
+            with drawing_from(generator):
+                losses = unit_losses(self.network(part), part.targets)
+            return torch.autograd.grad((losses * part.weights).sum() / units, weights, allow_unused=True)
+
+        found = self._threads.map(gradients, parts, self._generators[: len(parts)])
+        for weight, given in zip(weights, zip(*found, strict=True), strict=True):
+            weight.grad = _added(given)
+
+    def rested(self, work: Callable[[], R]) -> R:
+        """What is done between steps has all threads for itself."""
+        if self.count == 1:
+            return work()
+        torch.set_num_threads(self.count)
+        try:
+            return work()
+        finally:
+            torch.set_num_threads(1)
+
+
+def can_be_shared(network: nn.Module) -> bool:
+    """A graphics card has no use for threads; recurrent layers draw their dropout from torch's own generator."""
+    on_card = any(weight.device.type != "cpu" for weight in network.parameters())
+    return not on_card and not any(isinstance(part, nn.RNNBase) for part in network.modules())
+
+
+def _added(gradients: Sequence[Tensor | None]) -> Tensor | None:
+    used = [gradient for gradient in gradients if gradient is not None]
+    return sum(used[1:], start=used[0]) if used else None

@@ -1,0 +1,127 @@
+"""Several threads on one batch: the gradients of the whole, the same bits every time, threads given back."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import torch
+from shared_training import Batch, Item, collate, items
+from torch import Tensor, nn
+
+from friend_training.core.task import FitPlan
+from friend_training.nn.dropout import ByteDropout
+from friend_training.nn.hands import Hands
+from friend_training.nn.heads import Head, unit_losses
+from friend_training.nn.training import TrainingSettings, train, weighted_mean
+
+SETTINGS = TrainingSettings(batch_size=4, head_rate=0.1, look_every=5)
+
+
+class Rows(nn.Module):
+    """Classes from a table of vectors, by way of dropout; `unused` never gets a gradient."""
+
+    def __init__(self, dropout: float, *, sparse: bool = False) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.table = nn.Embedding(50, 3, sparse=sparse)
+        self.dropout = ByteDropout(dropout)
+        self.classify = nn.Linear(3, 2)
+        self.unused = nn.Parameter(torch.ones(2, 2))
+        self.threads: set[int] = set()
+
+    def forward(self, batch: Batch) -> tuple[Head, ...]:
+        self.threads.add(threading.get_ident())
+        rows = self.table((10 * (batch.values.squeeze(2) + 2)).long())
+        return (Head(self.classify(self.dropout(rows)), torch.ones(len(batch.values), 1, dtype=torch.bool)),)
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def some_items() -> list[Item]:
+    return [item for item in items() if item.values]
+
+
+def dense(gradient: Tensor | None) -> Tensor:
+    assert gradient is not None
+    return gradient.to_dense()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_parts_give_the_gradients_of_the_whole_batch(two_threads: None, sparse: bool) -> None:
+    network, given = Rows(dropout=0.0, sparse=sparse).train(), some_items()[:5]
+    whole = collate(given)
+    weighted_mean(unit_losses(network(whole), whole.targets), whole.weights).backward()  # type: ignore[no-untyped-call]
+    expected = {name: dense(weight.grad) for name, weight in network.named_parameters() if weight.grad is not None}
+    with Hands(network, seed=1) as hands:
+        assert hands.count == 2
+        hands.backward([collate(given[:2]), collate(given[2:])])
+    found = {name: dense(weight.grad) for name, weight in network.named_parameters() if weight.grad is not None}
+    assert found.keys() == expected.keys() == {"table.weight", "classify.weight", "classify.bias"}
+    for name, gradient in expected.items():
+        torch.testing.assert_close(found[name], gradient)
+
+
+def trained(seed: int) -> tuple[Rows, dict[str, Tensor]]:
+    network = Rows(dropout=0.5)
+    train(network, some_items(), collate, lambda: 0.0, plan=FitPlan(seed=seed, steps=12), settings=SETTINGS)
+    return network, {name: weight.clone() for name, weight in network.state_dict().items()}
+
+
+def test_a_seed_gives_the_same_bits_with_two_threads(two_threads: None) -> None:
+    network, first = trained(seed=3)
+    assert len(network.threads) == 2
+    assert threading.get_ident() not in network.threads
+    assert torch.get_num_threads() == 2
+    for _ in range(3):
+        again = trained(seed=3)[1]
+        assert all(torch.equal(weight, again[name]) for name, weight in first.items())
+    other = trained(seed=4)[1]
+    assert not torch.equal(first["classify.weight"], other["classify.weight"])
+
+
+def test_each_thread_draws_for_itself(two_threads: None) -> None:
+    """The same items in both parts: with the same noise both would have the same gradients."""
+    seen: list[Tensor] = []
+
+    class Watched(Rows):
+        def forward(self, batch: Batch) -> tuple[Head, ...]:
+            seen.append(self.dropout(torch.ones(200)))
+            return super().forward(batch)
+
+    with Hands(Watched(dropout=0.5).train(), seed=1) as hands:
+        hands.backward([collate(some_items()), collate(some_items())])
+    assert len(seen) == 2
+    assert not torch.equal(seen[0], seen[1])
+
+
+def test_dev_is_looked_at_with_all_threads(two_threads: None) -> None:
+    seen: list[int] = []
+    network = Rows(dropout=0.1)
+
+    def look() -> float:
+        seen.append(torch.get_num_threads())
+        return 0.0
+
+    train(network, some_items(), collate, look, plan=FitPlan(seed=1, steps=10), settings=SETTINGS)
+    assert seen == [2, 2]
+
+
+def test_recurrent_layers_keep_to_one_thread(two_threads: None) -> None:
+    """Their dropout is torch's own, from the generator that all threads share."""
+    assert Hands(nn.ModuleList([nn.LSTM(2, 2)]), seed=1).count == 1
+
+
+def test_an_error_in_a_thread_comes_out_and_gives_the_threads_back(two_threads: None) -> None:
+    class Broken(Rows):
+        def forward(self, batch: Batch) -> tuple[Head, ...]:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"), Hands(Broken(dropout=0.1), seed=1) as hands:
+        hands.backward([collate(some_items()), collate(some_items())])
+    assert torch.get_num_threads() == 2
