@@ -1,10 +1,11 @@
 """The records of the benchmark of engines, one JSON line for each measurement, and what is read off them."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+
+from record_lines import read_lines
 
 RESULTS = Path(__file__).parent / "results" / "engines.jsonl"
 SCRATCH = "one layer"
@@ -62,9 +63,7 @@ class Overhead:
 
 
 def read(path: Path = RESULTS) -> list[Record]:
-    if not path.is_file():
-        return []
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Record(**line) for line in read_lines(path)]
 
 
 def overheads(records: Sequence[Record]) -> list[Overhead]:

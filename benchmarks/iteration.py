@@ -23,6 +23,7 @@ from typing import Any
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in speed.py
 
 import torch
+from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 from straightforward_task import StraightforwardBridge, StraightforwardTask
 
@@ -69,9 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for number in range(asked.rounds):
             for loop in LOOPS if number % 2 == 0 else reversed(LOOPS):
                 record = measure(config, data, asked, loop=loop)
-                _append(asked.results, record | {"round": number})
+                append_line(asked.results, record | {"round": number})
         torch.set_num_threads(1)
-        _append(asked.results, profiled(config, data, asked))
+        append_line(asked.results, profiled(config, data, asked))
     print(tables(asked.results))
 
 
@@ -158,13 +159,8 @@ def _about(asked: argparse.Namespace, loop: str) -> dict[str, Any]:
     }
 
 
-def _append(path: Path, record: dict[str, Any]) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
-
-
 def tables(path: Path) -> str:
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    records = read_lines(path)
     timed = {loop: [one for one in records if one["loop"] == loop] for loop in LOOPS}
     kinds = list(dict.fromkeys(kind for one in records if "seconds" in one for kind in one["seconds"]))
     rows = ["| seconds | ours | straightforward | ratio |", "|---|--:|--:|--:|"]

@@ -12,11 +12,13 @@ from pathlib import Path
 import cost_model
 import engine_records
 import growth_records
+import iteration
 import pipeline_records
 import plots
 import processes
 import service_load
 import speed_records
+import tried
 
 from friend_training.core.files import write_text
 
@@ -40,6 +42,13 @@ def page(results: Path, pictures: Path) -> str:
     """The whole page; its pictures are drawn on the way."""
     parts = [INTRODUCTION]
     parts += _speed(results, pictures)
+    parts += [
+        "## One iteration",
+        "`python benchmarks/iteration.py RUN --resources FOLDER`; what it means: [scale.md](scale.md).",
+    ]
+    parts.append(_table(results / "iteration.jsonl", iteration.tables))
+    parts += ["## What was tried", "`python benchmarks/tried.py`, processor time of one thread, best of three."]
+    parts.append(_table(results / "tried.jsonl", tried.table))
     parts += _engines(results, pictures)
     parts += _growth(results, pictures)
     parts += [

@@ -1,10 +1,11 @@
 """The records of our labelling beside a pipeline of transformers, and their table."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+
+from record_lines import append_line, read_lines
 
 RESULTS = Path(__file__).parent / "results" / "pipeline.jsonl"
 PIPELINE = "pipeline"
@@ -52,15 +53,11 @@ class Row:
 
 
 def append(record: Record, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+    append_line(path, asdict(record))
 
 
 def read(path: Path = RESULTS) -> list[Record]:
-    if not path.is_file():
-        return []
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Record(**line) for line in read_lines(path)]
 
 
 def rows(records: Sequence[Record]) -> list[Row]:

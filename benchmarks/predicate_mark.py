@@ -7,13 +7,13 @@ Processor seconds, because the machine is shared. Dev only: this is for choosing
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import torch
+from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 
 from friend_training.core.task import FitPlan
@@ -46,9 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             data = load_data(config, None)
             for mark in MARKS:
                 record = measure(config, mark, data.csrl_gold, data.csrl_dev)
-                asked.results.parent.mkdir(parents=True, exist_ok=True)
-                with asked.results.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(record) + "\n")
+                append_line(asked.results, record)
     print(table(asked.results))
 
 
@@ -83,7 +81,7 @@ def measure(
 
 
 def table(path: Path) -> str:
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    records = read_lines(path)
     rows = [
         "| gold predicates | mark | seeds | dev F1 | within | across | CPU s per step | predicates per CPU s |",
         "|--:|---|--:|--:|--:|--:|--:|--:|",

@@ -20,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from record_lines import append_line, read_lines
+
 RESULTS = Path(__file__).parent / "results" / "processes.jsonl"
 ENCODER = "ernie-3.0-nano-zh-uie"
 PROCESSES = (1, 2)
@@ -164,13 +166,11 @@ def be(work: dict[str, object]) -> None:
 
 
 def _append(record: Record, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+    append_line(path, asdict(record))
 
 
 def read(path: Path) -> list[Record]:
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Record(**line) for line in read_lines(path)]
 
 
 def table(records: Sequence[Record]) -> str:

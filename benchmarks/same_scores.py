@@ -8,7 +8,6 @@ pass per dialogue or per predicate, which embedding rows the optimizer moves, an
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 from straightforward_loop import train_steps
 from workloads import each_predicate, each_utterance, embedded_texts
@@ -52,8 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 for name, task, gold, dev in cases(Path(scratch), seed):
                     for loop in ("ours", "straightforward"):
                         record = measure(task, gold, dev, loop=loop, seed=seed, steps=asked.steps)
-                        with asked.results.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps({"data": name, **record}) + "\n")
+                        append_line(asked.results, {"data": name, **record})
     print(table(asked.results))
 
 
@@ -112,7 +111,7 @@ def _straightforward(task: TorchTask, gold: Sequence[Any], *, seed: int, steps: 
 
 
 def table(path: Path) -> str:
-    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    records = read_lines(path)
     rows = ["| task | loop | seeds | dev | CPU s |", "|---|---|--:|--:|--:|"]
     for name, task in dict.fromkeys((one["data"], one["task"]) for one in records):
         for loop in ("ours", "straightforward"):

@@ -1,10 +1,11 @@
 """The records of the speed benchmark, one JSON line for each measurement, and the table made from them."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
+
+from record_lines import append_line, read_lines
 
 from friend_training.errors import DataError
 
@@ -57,15 +58,13 @@ class Record:
 
 
 def append(record: Record, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(record), ensure_ascii=False) + "\n")
+    append_line(path, asdict(record))
 
 
 def read(path: Path) -> list[Record]:
     if not path.is_file():
         raise DataError("nothing has been measured yet: run benchmarks/speed.py --rounds 5", path=path)
-    return [Record(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [Record(**line) for line in read_lines(path)]
 
 
 def table(records: Sequence[Record]) -> str:
