@@ -26,7 +26,7 @@ def test_the_page_from_what_was_measured(tmp_path: Path) -> None:
     text = (docs / "benchmarks.md").read_text(encoding="utf-8")
     assert "| ernie-3.0-nano-zh-uie | rewriting, rewrite/all | dialogues labelled |" in text
     assert "`/v1/rewrite`" in text
-    assert text.count(page.NOTHING) == 4  # pipeline, engines, growth, processes
+    assert text.count(page.NOTHING) == 6  # pipeline, iteration, tried, engines, growth, processes
     pictures = [path.name for path in (docs / "pictures").iterdir()]
     assert pictures == ["benchmark-speed.png"]
     assert all(f"(pictures/{name})" in text for name in pictures)
