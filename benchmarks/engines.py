@@ -61,7 +61,8 @@ DIFFERENT = 1000
 """So many dialogues are made; in a longer pool they come again, every turn with another ending (see `make_pool`)."""
 
 MARK_LENGTH = 3
-LABELLING_PIECES = 8192  # as in our configs
+LABELLING_PIECES = {True: 8192, False: 2048}
+"""Pieces in a batch, by whether the model is the small one: its time goes into calls, a real one's into products."""
 
 ENGINES = ("here", "local-2", "ray-2")
 LINES_IN_FILE = 50_000
@@ -95,15 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def make_models(folder: Path, encoder: str = SCRATCH) -> None:
     """An encoder and two tasks that have learnt a little: a fresh network decodes like none in use."""
     torch.set_num_threads(1)
-    source: str | Path = folder / "encoder"
     if encoder == SCRATCH:
         (folder / "encoder").mkdir()
         pretrain_encoder(folder / "encoder", embedded_texts(), SHAPE, seed=0)
-    else:
-        source = model_source(encoder)
     made = generate(200, seed=SAMPLE_SEED, domain=Domain.FILM)
     gold = {"csrl": [e for e in csrl_examples(made) if e.roles], "rewriting": rewriting_examples(made)}
-    for name, task in tasks_of(source).items():
+    for name, task in tasks_of(encoder, folder).items():
         task.fit(gold[name], (), dev=gold[name][:8], plan=FitPlan(seed=0, steps=TAUGHT_STEPS, restart=True))
         save_checkpoint(task, folder / name)
 
@@ -135,7 +133,7 @@ def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: P
     once, best = Training(steps=1), [Selector(TopN(CHOSEN), confidence_weight=1.0)]
     plans = {
         name: TaskPlan(task, gold=(), dev=("",), base=made / name, update=once, selectors=best)
-        for name, task in tasks_of(made / "encoder" if encoder == SCRATCH else model_source(encoder)).items()
+        for name, task in tasks_of(encoder, made).items()
     }
     began = time.perf_counter()
     pool = open_pool(str(made / f"pool-{dialogues}"), shard_size=shard_size)
@@ -183,9 +181,11 @@ def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: P
     )
 
 
-def tasks_of(encoder: str | Path) -> dict[str, TorchTask]:
-    settings = TrainingSettings(labelling_pieces=LABELLING_PIECES)
-    return {"csrl": csrl_task(encoder, settings), "rewriting": rewriting_task(encoder, settings)}
+def tasks_of(encoder: str, made: Path) -> dict[str, TorchTask]:
+    small = encoder == SCRATCH
+    source = made / "encoder" if small else model_source(encoder)
+    settings = TrainingSettings(labelling_pieces=LABELLING_PIECES[small])
+    return {"csrl": csrl_task(source, settings), "rewriting": rewriting_task(source, settings)}
 
 
 @contextmanager

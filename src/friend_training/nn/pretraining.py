@@ -41,7 +41,7 @@ def neighbour_vectors(
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Unit vectors [vocabulary, width] of all pieces, and which of them have neighbours at all."""
     tokenizer.remember(texts)
-    return line_vectors([tokenizer(text).ids for text in texts], len(tokenizer.backend), width, seed=seed)
+    return line_vectors([tokenizer.ids(text) for text in texts], len(tokenizer.backend), width, seed=seed)
 
 
 def line_vectors(

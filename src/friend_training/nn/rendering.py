@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from friend_training.examples import OPENING, SPEAKER, Dialogue
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn.tokens import Table, Tokenizer
 
 NO_TURN = -9
 """The turn of [CLS] and [SEP]."""
@@ -42,34 +42,43 @@ class Rendered:
 
 def render(dialogue: Dialogue, tokenizer: Tokenizer, *, speakers: bool, max_length: int) -> Rendered:
     """Lay a dialogue out for its encoder."""
-    current = len(dialogue.turns) - 1
-    own = dialogue.utterance.speaker
-    context: list[tuple[int, int, int, int]] = []  # (piece id, turn, start, end)
-
-    def add(target: list[tuple[int, int, int, int]], index: int) -> None:
-        turn = dialogue.turns[index]
-        if speakers:
-            target.append((_speaker_piece(tokenizer, turn.speaker == own), index, SPEAKER, 0))
-        pieces = tokenizer(turn.text)
-        target.extend(zip(pieces.ids, (index,) * len(pieces.ids), pieces.starts, pieces.ends, strict=True))
-
+    *before, utterance = dialogue.turns
+    context: list[tuple[int, Table]] = []  # (turn, pieces)
     if speakers:  # the opening turn belongs to whoever does not speak first
-        context.append((_speaker_piece(tokenizer, dialogue.turns[0].speaker != own), OPENING, SPEAKER, 0))
-    for index in range(current):
-        add(context, index)
+        context.append((OPENING, _speaker(tokenizer, dialogue.turns[0].speaker != utterance.speaker)))
+    for index, turn in enumerate(before):
+        if speakers:
+            context.append((index, _speaker(tokenizer, turn.speaker == utterance.speaker)))
+        context.append((index, tokenizer(turn.text)))
         if not speakers:
-            context.append((tokenizer.sep_id, NO_TURN, 0, 0))
-    utterance: list[tuple[int, int, int, int]] = []
-    add(utterance, current)
-    del utterance[LONGEST_UTTERANCE:]
+            context.append((NO_TURN, _row(tokenizer.sep_id)))
+    own = tokenizer(utterance.text)
+    if speakers:
+        own = np.concatenate([_speaker(tokenizer, same=True), own])
+    own = own[:LONGEST_UTTERANCE]
 
-    room = max(max_length - 2 - len(utterance), 0)
-    context = context[len(context) - min(room, len(context)) :]
-    rows = [(tokenizer.cls_id, NO_TURN, 0, 0), *context, *utterance, (tokenizer.sep_id, NO_TURN, 0, 0)]
-    table = np.array(rows, dtype=np.int64)
-    types = np.zeros(len(rows), dtype=np.int64)
-    types[1 + len(context) :] = 1
-    return Rendered(ids=table[:, 0], types=types, turn=table[:, 1], start=table[:, 2], end=table[:, 3])
+    pieces = [table for _, table in context]
+    room = max(max_length - 2 - len(own), 0)
+    lost = max(sum(map(len, pieces)) - room, 0)
+    numbers = np.array([(turn, len(table)) for turn, table in context], dtype=np.int64).reshape(-1, 2)
+    turns = np.repeat(numbers[:, 0], numbers[:, 1])[lost:]
+    old = np.concatenate([*pieces, own])[lost : lost + len(turns)]
+    table = np.concatenate([_row(tokenizer.cls_id), old, own, _row(tokenizer.sep_id)])
+    turn_of = np.full(len(table), NO_TURN, dtype=np.int64)
+    turn_of[1 : 1 + len(old)] = turns
+    turn_of[1 + len(old) : -1] = len(before)
+    types = np.zeros(len(table), dtype=np.int64)
+    types[1 + len(old) :] = 1
+    return Rendered(ids=table[:, 0], types=types, turn=turn_of, start=table[:, 1], end=table[:, 2])
+
+
+def _row(piece: int, start: int = 0) -> Table:
+    return np.array([[piece, start, 0]], dtype=np.int64)
+
+
+def _speaker(tokenizer: Tokenizer, same: bool) -> Table:
+    """Speakers are written as 我 and 你: what they mean to u_t, and pieces a pre-trained encoder already knows."""
+    return _row(tokenizer.id_of("我" if same else "你"), SPEAKER)
 
 
 def render_all(
@@ -77,8 +86,3 @@ def render_all(
 ) -> list[Rendered]:
     tokenizer.remember(turn.text for dialogue in dialogues for turn in dialogue.turns)
     return [render(dialogue, tokenizer, speakers=speakers, max_length=max_length) for dialogue in dialogues]
-
-
-def _speaker_piece(tokenizer: Tokenizer, same: bool) -> int:
-    """Speakers are written as 我 and 你: what they mean to u_t, and pieces a pre-trained encoder already knows."""
-    return tokenizer.id_of("我" if same else "你")

@@ -1,33 +1,39 @@
 """Text → word pieces with their character offsets, each distinct text once."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import NDArray
 from transformers import AutoTokenizer
 
 from friend_training.errors import ConfigError
 
 MOST_TEXTS = 20_000
-"""So many texts are remembered, some 25 MB: a pool of a few thousand dialogues, and a fixed part of a large one."""
+"""So many texts are remembered, some 15 MB: a pool of a few thousand dialogues, and a fixed part of a large one."""
+
+Table = NDArray[np.int64]
+"""A row for each piece [n, 3]: its number, and the characters [start, end) that it stands for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The word pieces of one text and the characters [start, end) each stands for."""
-
-    ids: tuple[int, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
+class _Memory(dict[str, Table]):
+    """What was cut before. Tokenizers that cut alike share one, so that two tasks cut a pool once."""
 
 
-@dataclass
+_memories: WeakValueDictionary[str, _Memory] = WeakValueDictionary()
+
+
+@dataclass(frozen=True)
 class Tokenizer:
     """A fast transformers tokenizer that remembers what it has cut: dialogues are met again in every iteration."""
 
     backend: Any
-    memory: dict[str, Pieces] = field(default_factory=dict)
 
     @classmethod
     def load(cls, source: str | Path) -> "Tokenizer":
@@ -36,15 +42,21 @@ class Tokenizer:
             raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
         return cls(backend)
 
-    @property
+    @cached_property
+    def memory(self) -> dict[str, Table]:
+        """Text → its pieces."""
+        rules = sha256(self.backend.backend_tokenizer.to_str().encode()).hexdigest()
+        return _memories.setdefault(rules, _Memory())
+
+    @cached_property
     def cls_id(self) -> int:
         return int(self.backend.cls_token_id)
 
-    @property
+    @cached_property
     def sep_id(self) -> int:
         return int(self.backend.sep_token_id)
 
-    @property
+    @cached_property
     def pad_id(self) -> int:
         return int(self.backend.pad_token_id)
 
@@ -63,14 +75,23 @@ class Tokenizer:
         if len(self.memory) + len(new) > MOST_TEXTS:
             self.memory.clear()
             new = list(distinct)
-        cut = self.backend(new, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False)
-        for text, ids, offsets in zip(new, cut["input_ids"], cut["offset_mapping"], strict=True):
-            self.memory[text] = Pieces(tuple(ids), tuple(s for s, _ in offsets), tuple(e for _, e in offsets))
+        # Not by way of transformers, which takes as long again to make dictionaries of what comes back.
+        cut = self.backend.backend_tokenizer.encode_batch(new, add_special_tokens=False)
+        ends = np.cumsum([len(found) for found in cut])
+        whole = np.empty((int(ends[-1]), 3), dtype=np.int64)
+        whole[:, 0] = np.fromiter(chain.from_iterable(found.ids for found in cut), dtype=np.int64, count=len(whole))
+        places = chain.from_iterable(chain.from_iterable(found.offsets for found in cut))
+        whole[:, 1:] = np.fromiter(places, dtype=np.int64, count=2 * len(whole)).reshape(-1, 2)
+        self.memory.update(zip(new, np.split(whole, ends[:-1]), strict=True))
 
-    def __call__(self, text: str) -> Pieces:
+    def __call__(self, text: str) -> Table:
         if text not in self.memory:
             self.remember([text])
         return self.memory[text]
+
+    def ids(self, text: str) -> list[int]:
+        found: list[int] = self(text)[:, 0].tolist()
+        return found
 
     def save(self, folder: Path) -> None:
         self.backend.save_pretrained(str(folder))

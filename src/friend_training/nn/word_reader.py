@@ -105,8 +105,8 @@ class PieceReader:
     def read(self, words: Sequence[str]) -> Row:
         """[2, M]: the pieces between [CLS] and [SEP], and for each whether it begins a word."""
         self.tokenizer.remember(words)
-        unknown = (int(self.tokenizer.backend.unk_token_id),)
-        cut = [self.tokenizer(word).ids or unknown for word in words] or [unknown]  # a word of blanks has no piece
+        unknown = [int(self.tokenizer.backend.unk_token_id)]
+        cut = [self.tokenizer.ids(word) or unknown for word in words] or [unknown]  # a word of blanks has no piece
         pieces = [self.tokenizer.cls_id, *(piece for word in cut for piece in word), self.tokenizer.sep_id]
         begins = [0, *(int(not place) for word in cut for place in range(len(word))), 0]
         return np.array([pieces, begins], dtype=np.int64)
