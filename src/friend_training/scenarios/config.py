@@ -203,6 +203,9 @@ FROM_THE_ENCODER = ("multitask-base", "cps", "scot")
 class Config(Section):
     """A whole run. `engine` may be left out: whoever labels, the results are the same.
 
+    `threads`: so many batches are labelled side by side, and so many threads share each training batch. Another number
+    is another run, as another seed would be; one is best where as many runs as cores go on at once (`--jobs`).
+
     `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
     its first gold label, CSRL learns the bridge's sentences (scenarios/informed.py). It may be left out and is no then.
     """
