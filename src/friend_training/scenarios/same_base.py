@@ -48,6 +48,7 @@ def take_over_base(run: Run, config: Config, method: str, others: Iterable[Path]
             with atomic_folder(target) as new:
                 shutil.copytree(method_folder(other, method), new, dirs_exist_ok=True)
                 (new / "config.yaml").write_text(config_text(config), encoding="utf-8")
+                shutil.copy(run.folder / "fingerprints.json", new)  # the other may have drawn other gold
             return
 
 
