@@ -7,9 +7,9 @@ python benchmarks/engines.py show                                       only pri
 
 Every measurement is a process of its own, so that peaks of memory are its own, and appends a line to
 results/engines.jsonl. The pool is embedded dialogues as JSONL shards, no text of which occurs twice; the models are one
-layer unless an encoder is named. Starting a Ray cluster is not counted; that workers start, fetch and load the
-checkpoints is, and the time until the first shard is back tells how much that is. Processor seconds are those of all
-processes together, Ray's own among them. Linux.
+layer unless an encoder is named (then of each dialogue the last two turns). Starting a Ray cluster is not counted; that
+workers start, fetch and load the checkpoints is, and the time until the first shard is back tells how much that is.
+Processor seconds are those of all processes together, Ray's own among them. Linux.
 """
 
 import argparse
@@ -61,6 +61,9 @@ DIFFERENT = 1000
 """So many dialogues are made; in a longer pool they come again, every turn with another ending (see `make_pool`)."""
 
 MARK_LENGTH = 3
+LAST_TURNS = {True: 100, False: 2}
+"""So many turns of each dialogue are kept: with a real encoder few, or 100,000 dialogues take an hour and more."""
+
 LABELLING_PIECES = {True: 8192, False: 2048}
 """Pieces in a batch, by whether the model is the small one: its time goes into calls, a real one's into products."""
 
@@ -87,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             make_models(Path(made), asked.encoder)
             for number in range(asked.rounds):
                 for count in asked.dialogues:
-                    make_pool(Path(made) / f"pool-{count}", count)
+                    make_pool(Path(made) / f"pool-{count}", count, turns=LAST_TURNS[asked.encoder == SCRATCH])
                     for engine in engines if number % 2 == 0 else reversed(engines):
                         _in_a_process(engine, count, asked, Path(made), ["--run", run, "--round", str(number)])
     print(table(read(asked.results)))
@@ -106,12 +109,13 @@ def make_models(folder: Path, encoder: str = SCRATCH) -> None:
         save_checkpoint(task, folder / name)
 
 
-def make_pool(folder: Path, count: int) -> None:
+def make_pool(folder: Path, count: int, *, turns: int = LAST_TURNS[True]) -> None:
     """No text occurs twice, as in a real corpus: whatever remembers texts must show in the memory."""
     if folder.is_dir():
         return
     folder.mkdir()
-    made = [one.dialogue for one in generate(min(count, DIFFERENT), seed=SAMPLE_SEED + 1, domain=Domain.FILM)]
+    generated = generate(min(count, DIFFERENT), seed=SAMPLE_SEED + 1, domain=Domain.FILM)
+    made = [replace(one.dialogue, turns=one.dialogue.turns[-turns:]) for one in generated]
     alphabet = sorted({c for one in made for turn in one.turns for c in turn.text if not c.isascii()})
     for first in range(0, count, LINES_IN_FILE):
         with (folder / f"{first:09d}.jsonl").open("w", encoding="utf-8") as file:
