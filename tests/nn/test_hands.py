@@ -14,7 +14,7 @@ from friend_training.nn.hands import Hands
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.training import TrainingSettings, train, weighted_mean
 
-SETTINGS = TrainingSettings(batch_size=4, head_rate=0.1, look_every=5)
+SETTINGS = TrainingSettings(batch_size=8, head_rate=0.1, look_every=5)
 
 
 class Rows(nn.Module):
@@ -58,7 +58,7 @@ def test_parts_give_the_gradients_of_the_whole_batch(two_threads: None, sparse: 
     whole = collate(given)
     weighted_mean(unit_losses(network(whole), whole.targets), whole.weights).backward()  # type: ignore[no-untyped-call]
     expected = {name: dense(weight.grad) for name, weight in network.named_parameters() if weight.grad is not None}
-    with Hands(network, seed=1) as hands:
+    with Hands(network, batch_size=8, seed=1) as hands:
         assert hands.count == 2
         hands.backward([collate(given[:2]), collate(given[2:])])
     found = {name: dense(weight.grad) for name, weight in network.named_parameters() if weight.grad is not None}
@@ -94,7 +94,7 @@ def test_each_thread_draws_for_itself(two_threads: None) -> None:
             seen.append(self.dropout(torch.ones(200)))
             return super().forward(batch)
 
-    with Hands(Watched(dropout=0.5).train(), seed=1) as hands:
+    with Hands(Watched(dropout=0.5).train(), batch_size=8, seed=1) as hands:
         hands.backward([collate(some_items()), collate(some_items())])
     assert len(seen) == 2
     assert not torch.equal(seen[0], seen[1])
@@ -114,7 +114,7 @@ def test_dev_is_looked_at_with_all_threads(two_threads: None) -> None:
 
 def test_recurrent_layers_keep_to_one_thread(two_threads: None) -> None:
     """Their dropout is torch's own, from the generator that all threads share."""
-    assert Hands(nn.ModuleList([nn.LSTM(2, 2)]), seed=1).count == 1
+    assert Hands(nn.ModuleList([nn.LSTM(2, 2)]), batch_size=8, seed=1).count == 1
 
 
 def test_an_error_in_a_thread_comes_out_and_gives_the_threads_back(two_threads: None) -> None:
@@ -122,6 +122,19 @@ def test_an_error_in_a_thread_comes_out_and_gives_the_threads_back(two_threads: 
         def forward(self, batch: Batch) -> tuple[Head, ...]:
             raise ValueError("no")
 
-    with pytest.raises(ValueError, match="no"), Hands(Broken(dropout=0.1), seed=1) as hands:
+    with pytest.raises(ValueError, match="no"), Hands(Broken(dropout=0.1), batch_size=8, seed=1) as hands:
         hands.backward([collate(some_items()), collate(some_items())])
     assert torch.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(("threads", "batch_size", "hands", "each"), [(5, 8, 2, 2), (3, 16, 3, 1), (4, 3, 1, 4)])
+def test_a_thread_gets_four_items_at_least(
+    two_threads: None, threads: int, batch_size: int, hands: int, each: int
+) -> None:
+    """On many cores a small batch is shared by few hands, with several threads each."""
+    torch.set_num_threads(threads)
+    with Hands(Rows(dropout=0.1), batch_size=batch_size, seed=1) as shared:
+        assert shared.count == hands
+        assert torch.get_num_threads() == each
+        assert shared.rested(torch.get_num_threads) == threads
+    assert torch.get_num_threads() == threads

@@ -23,18 +23,23 @@ R = TypeVar("R")
 Gradients = tuple[Tensor | None, ...]
 
 
-class Hands:
-    """As many threads as torch was given, or `count` 1 where there is only one, or where a network cannot be shared."""
+LEAST_ITEMS = 4
+"""Fewer items of a batch are not worth a thread of their own."""
 
-    def __init__(self, network: nn.Module, *, seed: int) -> None:
-        self.network = network
-        self.count = torch.get_num_threads() if world() == 1 and can_be_shared(network) else 1
+
+class Hands:
+    """As many threads as torch was given and a batch has work for. `count` is 1 where a network cannot be shared."""
+
+    def __init__(self, network: nn.Module, *, batch_size: int, seed: int) -> None:
+        self.network, self.threads = network, torch.get_num_threads()
+        shared = world() == 1 and can_be_shared(network)
+        self.count = max(1, min(self.threads, batch_size // LEAST_ITEMS)) if shared else 1
         self._generators = [Generator().manual_seed(derived_seed(seed, "hand", number)) for number in range(self.count)]
         self._threads: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> "Hands":
         if self.count > 1:
-            torch.set_num_threads(1)  # new threads begin with what is set here
+            torch.set_num_threads(self.threads // self.count)  # new threads begin with what is set here
             self._threads = ThreadPoolExecutor(self.count)
         return self
 
@@ -43,7 +48,7 @@ class Hands:
     ) -> None:
         if self._threads is not None:
             self._threads.shutdown()
-            torch.set_num_threads(self.count)
+            torch.set_num_threads(self.threads)
 
     def backward(self, parts: Sequence[Any]) -> None:
         """Leave the gradients of the mean over all units of all parts at the weights, in place of what was there."""
@@ -62,13 +67,12 @@ class Hands:
 
     def rested(self, work: Callable[[], R]) -> R:
         """What is done between steps has all threads for itself."""
-        if self.count == 1:
-            return work()
-        torch.set_num_threads(self.count)
+        during_steps = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
         try:
             return work()
         finally:
-            torch.set_num_threads(1)
+            torch.set_num_threads(during_steps)
 
 
 def can_be_shared(network: nn.Module) -> bool:

@@ -65,7 +65,7 @@ def train(
 
     best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
     looks_without_gain, step = 0, 0
-    with Hands(network, seed=plan.seed) as hands:
+    with Hands(network, batch_size=settings.batch_size, seed=plan.seed) as hands:
         batches = batches_by_hand(
             items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps, hands=hands.count
         )
