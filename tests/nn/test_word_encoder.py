@@ -131,7 +131,7 @@ def test_an_encoder_needs_text(tmp_path: Path) -> None:
 def test_a_word_of_many_pieces_is_its_first(tokenizer: Tokenizer, tiny_encoder: Path) -> None:
     reader = PieceReader(tokenizer)
     rows = [reader.read(("ab", "  ", "c")), reader.read(())]
-    first = tokenizer("ab").ids[0]
+    first = tokenizer.ids("ab")[0]
     assert len(tokenizer("ab").ids) == 2
     made = reader.collate(rows)
     assert made.ids.gather(1, made.first)[0].tolist() == [first, tokenizer.backend.unk_token_id, tokenizer("c").ids[0]]
