@@ -9,14 +9,20 @@ from friend_training.nn import tokens
 from friend_training.nn.tokens import Tokenizer
 
 
+def forgetful(tokenizer: Tokenizer) -> Tokenizer:
+    """All tokenizers that cut alike share a memory, those of other tests too."""
+    tokenizer.memory.clear()
+    return Tokenizer(tokenizer.backend)
+
+
 def test_a_text_is_cut_once(tokenizer: Tokenizer) -> None:
-    fresh = Tokenizer(tokenizer.backend)
+    fresh = forgetful(tokenizer)
     assert fresh("电影") is fresh("电影")
 
 
 def test_old_texts_make_room_for_new_ones(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "MOST_TEXTS", 5)
-    fresh = Tokenizer(tokenizer.backend)
+    fresh = forgetful(tokenizer)
     pieces = fresh("电影")
     for number in range(50):
         fresh(str(number))
@@ -26,7 +32,7 @@ def test_old_texts_make_room_for_new_ones(tokenizer: Tokenizer, monkeypatch: pyt
 
 def test_what_is_asked_for_together_is_there_together(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "MOST_TEXTS", 3)
-    fresh = Tokenizer(tokenizer.backend)
+    fresh = forgetful(tokenizer)
     fresh.remember(["电", "影"])
     fresh.remember(["影", "我", "你", "看"])  # one of them is known, and must not be lost with the others
     assert list(fresh.memory) == ["影", "我", "你", "看"]
@@ -34,8 +40,7 @@ def test_what_is_asked_for_together_is_there_together(tokenizer: Tokenizer, monk
 
 def test_pieces_and_places_are_those_of_transformers(tokenizer: Tokenizer) -> None:
     texts = ["我喜欢电影。", "", " 看 了12次abc吗", "😀我"]
-    fresh = Tokenizer(tokenizer.backend)
-    fresh.memory.clear()
+    fresh = forgetful(tokenizer)
     fresh.remember(texts)
     for text in texts:
         cut = tokenizer.backend(text, add_special_tokens=False, return_offsets_mapping=True)
