@@ -2,6 +2,8 @@
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,16 +11,19 @@ from shared_training import Batch, Item, collate, items
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan
+from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.nn.dropout import ByteDropout
 from friend_training.nn.hands import Hands
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.training import TrainingSettings, train, weighted_mean
+from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.rewriting.task import rewriting_task
 
 SETTINGS = TrainingSettings(batch_size=8, head_rate=0.1, look_every=5)
 
 
 class Rows(nn.Module):
-    """Classes from a table of vectors, by way of dropout; `unused` never gets a gradient."""
+    """Classes from a table of vectors, by way of dropout; `unused` and `fixed` never get a gradient."""
 
     def __init__(self, dropout: float, *, sparse: bool = False) -> None:
         super().__init__()
@@ -27,6 +32,7 @@ class Rows(nn.Module):
         self.dropout = ByteDropout(dropout)
         self.classify = nn.Linear(3, 2)
         self.unused = nn.Parameter(torch.ones(2, 2))
+        self.fixed = nn.Parameter(torch.ones(2, 2), requires_grad=False)  # RoFormer's positions are such
         self.threads: set[int] = set()
 
     def forward(self, batch: Batch) -> tuple[Head, ...]:
@@ -83,6 +89,26 @@ def test_a_seed_gives_the_same_bits_with_two_threads(two_threads: None) -> None:
         assert all(torch.equal(weight, again[name]) for name, weight in first.items())
     other = trained(seed=4)[1]
     assert not torch.equal(first["classify.weight"], other["classify.weight"])
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["csrl", "rewriting"])
+def test_a_task_on_a_transformer_is_trained_to_the_same_bits(
+    two_threads: None, tiny_encoder: Path, monkeypatch: pytest.MonkeyPatch, which: int
+) -> None:
+    """Its encoder has a table with sparse gradients."""
+    made = generate(12, seed=5, domain=Domain.FILM)
+    gold: list[Any] = [[one for one in csrl_examples(made) if one.roles], rewriting_examples(made)][which]
+    shared: list[int] = []
+    backward = Hands.backward
+    monkeypatch.setattr(Hands, "backward", lambda self, parts: (shared.append(len(parts)), backward(self, parts))[1])
+    found = []
+    for _ in range(2):
+        settings = TrainingSettings(batch_size=8)
+        task = (csrl_task, rewriting_task)[which](tiny_encoder, settings)
+        task.fit(gold, (), dev=gold[:2], plan=FitPlan(seed=1, steps=4, restart=True))
+        found.append({name: weight.clone() for name, weight in task.network.state_dict().items()})
+    assert shared == [2] * 8
+    assert all(torch.equal(weight, found[1][name]) for name, weight in found[0].items())
 
 
 def test_each_thread_draws_for_itself(two_threads: None) -> None:

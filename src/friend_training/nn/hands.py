@@ -54,7 +54,7 @@ class Hands:
         """Leave the gradients of the mean over all units of all parts at the weights, in place of what was there."""
         assert self._threads is not None
         units = sum(len(part.weights) for part in parts)
-        weights = list(self.network.parameters())
+        weights = [weight for weight in self.network.parameters() if weight.requires_grad]
 
         def gradients(part: Any, generator: Generator) -> Gradients:
             with drawing_from(generator):
