@@ -29,6 +29,7 @@ from pathlib import Path
 import family
 import torch
 from engine_records import RESULTS, SCRATCH, Record, read, table
+from record_lines import append_line
 from two_nodes import two_nodes
 from workloads import SAMPLE_SEED, embedded_texts
 
@@ -214,9 +215,7 @@ def _in_a_process(engine: str, count: int, asked: argparse.Namespace, made: Path
     command = [sys.executable, __file__, "one", "--engine", engine, "--dialogues", str(count), "--made", str(made)]
     command += ["--shard-size", str(asked.shard_size), "--purpose", asked.what, "--encoder", asked.encoder]
     done = subprocess.run([*command, *place], stdout=subprocess.PIPE, text=True, check=True)
-    asked.results.parent.mkdir(parents=True, exist_ok=True)
-    with asked.results.open("a", encoding="utf-8") as file:
-        file.write(done.stdout.splitlines()[-1] + "\n")
+    append_line(asked.results, json.loads(done.stdout.splitlines()[-1]))
 
 
 def _nobody(done: int, total: int) -> None:

@@ -1,7 +1,6 @@
 """Several threads on one batch: the gradients of the whole, the same bits every time, threads given back."""
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +38,6 @@ class Rows(nn.Module):
         self.threads.add(threading.get_ident())
         rows = self.table((10 * (batch.values.squeeze(2) + 2)).long())
         return (Head(self.classify(self.dropout(rows)), torch.ones(len(batch.values), 1, dtype=torch.bool)),)
-
-
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def some_items() -> list[Item]:

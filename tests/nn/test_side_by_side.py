@@ -1,20 +1,11 @@
 """Batches side by side: the order, the threads, and what is left as it was."""
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 import torch
 
 from friend_training.nn.side_by_side import side_by_side
-
-
-@pytest.fixture
-def two_threads() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_answers_come_in_order_and_from_two_threads_with_one_each(two_threads: None) -> None:
