@@ -16,7 +16,7 @@ from transformers import AutoTokenizer
 from friend_training.errors import ConfigError
 
 MOST_TEXTS = 20_000
-"""So many texts are remembered, some 15 MB by their size: a pool of a few thousand dialogues, or a part of a large one."""
+"""So many texts are remembered, some 15 MB by their size: a small pool, or a fixed part of a large one."""
 
 Table = NDArray[np.int64]
 """A row for each piece [n, 3]: its number, and the characters [start, end) that it stands for."""
