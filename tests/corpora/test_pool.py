@@ -87,3 +87,10 @@ def test_too_long_chats_lose_their_oldest_turns() -> None:
     assert kept == turns[-4:]
     assert sum(len(turn.text) for turn in kept) <= MAX_CHARACTERS
     assert not list(cut(chat(*("字" * 50 for _ in range(6))), windows=False, generator=random.Random(0)))
+
+
+def test_as_many_of_each_corpus(small_data: Path) -> None:
+    pool = build_pool(small_data, count=4, exclude=[], seed=1, evenly=["corecode", "lccc"])
+    assert [d.id.partition("/")[0] for d in pool] == ["lccc", "lccc", "corecode", "corecode"]
+    with pytest.raises(DataError, match="give 4 unlabeled dialogues, 24 were asked for"):
+        build_pool(small_data, count=24, exclude=[], seed=1, evenly=["corecode"])

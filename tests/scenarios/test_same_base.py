@@ -36,8 +36,8 @@ def test_runs_take_over_what_does_not_depend_on_how_they_differ(
     shared = tmp_path / "resources"
     runs = {name: tmp_path / name for name in ("first", "stricter", "fewer", "fewer, alone")}
     run_study(config(), runs["first"], resources=shared)
-    stricter = "tasks.csrl.pick_threshold=0.99"
-    run_study(config(stricter), runs["stricter"], resources=shared, base_from=[runs["first"]])
+    stricter = ("tasks.csrl.pick_threshold=0.99", "data.pool=5")  # Base does not look at the pool
+    run_study(config(*stricter), runs["stricter"], resources=shared, base_from=[runs["first"]])
     assert times(runs["stricter"], "base") == times(runs["first"], "base")
 
     fewer = "data.csrl_labels=3"

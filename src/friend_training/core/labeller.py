@@ -10,7 +10,7 @@ from friend_training.core.bench import Bench
 from friend_training.core.engines.work import Checkpoint, Engine, Labelled, LabelWork
 from friend_training.core.files import write_text
 from friend_training.core.friendship import Friendship
-from friend_training.core.labelling import Audit
+from friend_training.core.labelling import Audit, Labels
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Pool
 from friend_training.core.run import Run
@@ -45,9 +45,8 @@ class Labeller:
     def label(self, iteration: int, shard: int, advanced: Callable[[int, int], None]) -> dict[str, Any]:
         """Label one shard and write it to the store; shards are asked for in their order."""
         if self._settings.engine is None:
-            for name in self._plans:
-                self._bench.at(name, iteration - 1)
-            labelled = self._work({}).label(self._pool.shard(shard), advanced)
+            asked: dict[str, Labels] = {name: self._asked(name, iteration, shard) for name in self._plans}
+            labelled = self._work({}).label(self._pool.shard(shard), advanced, asked)
         else:
             if self._results is None:
                 self._results = self._begin(self._settings.engine, iteration, shard)
@@ -75,6 +74,14 @@ class Labeller:
             checkpoints[name] = Checkpoint(self._run.checkpoint(name, number), digest)
         left = [n for n in range(first, self._pool.shards) if self._run.result(label_phase(iteration, n)) is None]
         return engine.labelled(self._work(checkpoints), (self._pool.shard(number) for number in left))
+
+    def _asked(self, name: str, iteration: int, shard: int) -> Labels:
+        """The task as it is in this iteration; what Base says of a shard need not be asked twice."""
+        task = self._bench.at(name, iteration - 1)
+        remembered = self._settings.first_labels
+        if iteration > 1 or remembered is None:
+            return task
+        return remembered.asked(task, self._run.require(f"train-{name}-0")["digest"], shard)
 
     def _work(self, checkpoints: Mapping[str, Checkpoint]) -> LabelWork:
         tasks = {name: plan.task for name, plan in self._plans.items()}

@@ -4,7 +4,7 @@ The first half of Algorithm 1's inner loop: every task predicts, every friendshi
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +14,29 @@ from pydantic import TypeAdapter
 from friend_training.core.aggregate import Aggregation, aggregate_matches
 from friend_training.core.friendship import Friendship
 from friend_training.core.store import LABELLED, nullable
-from friend_training.core.task import Input, Prediction, Task
+from friend_training.core.task import Input, Prediction
 from friend_training.errors import FriendTrainingError
 
 Audit = Callable[[str, Prediction], bool | None]
 """Is this prediction of this task right? None where nobody knows. Only the store's `correct` column sees it."""
 
 Predictions = Sequence[Sequence[Prediction]]
+
+
+class Labels(Protocol):
+    """As much of a task as labelling needs."""
+
+    @property
+    def label_type(self) -> Any: ...
+
+    def predict(self, inputs: Sequence[Any]) -> Predictions: ...
+
+
 Column = npt.NDArray[np.float64]
 
 
 def label_shard(
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, Labels],
     friendships: Sequence[Friendship],
     inputs: Sequence[Input],
     *,
@@ -52,7 +63,7 @@ def label_shard(
 
 
 def _rows(
-    task: Task,
+    task: Labels,
     name: str,
     inputs: Sequence[Input],
     predictions: Predictions,

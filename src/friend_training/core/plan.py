@@ -8,6 +8,7 @@ from typing import Any
 
 from friend_training.core.aggregate import Aggregation
 from friend_training.core.engines.work import Engine
+from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.picks import Nothing, Precision
 from friend_training.core.pool import Inputs, check_ids, is_empty
@@ -76,7 +77,8 @@ def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequ
 class LoopSettings:
     """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
 
-    `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it.
+    `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
+    `first_labels`, which several methods may share that start from the same Base.
     """
 
     seed: int
@@ -84,6 +86,7 @@ class LoopSettings:
     shard_size: int = 1000
     aggregate: Aggregation = "mean"
     engine: Engine | None = None
+    first_labels: FirstLabels | None = None
 
 
 def check_plan(

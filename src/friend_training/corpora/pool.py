@@ -43,25 +43,32 @@ SOURCES = (
 """In the order in which they are used up: LCCC first, as in the paper, then the other open chats."""
 
 
-def build_pool(data_dir: Path, *, count: int, exclude: Iterable[Dialogue], seed: int) -> list[Dialogue]:
+def build_pool(
+    data_dir: Path, *, count: int, exclude: Iterable[Dialogue], seed: int, evenly: Sequence[str] = ()
+) -> list[Dialogue]:
     """`count` dialogues from the corpora that are in the data folder, the same ones for the same seed.
 
     `exclude` are the dialogues of every labelled dev and test set: whatever overlaps with one of them stays out.
+    `evenly` are corpora to take as many from each; without it they are used up one after the other.
     """
     held_out = telling_keys(exclude)
     generator = random.Random(seed)
     pool: list[Dialogue] = []
     seen: set[str] = set()
-    for source in SOURCES:
+    sources = [source for source in SOURCES if not evenly or source.corpus in evenly]
+    for number, source in enumerate(sources, start=1):
+        full = count * number // len(sources) if evenly else count
         candidates = list(_candidates(source, data_dir, generator))
         generator.shuffle(candidates)
         for candidate in candidates:
-            if len(pool) == count:
-                return pool
+            if len(pool) == full:
+                break
             text = _plain(candidate)
             if text not in seen and held_out.isdisjoint(_keys(candidate)):
                 seen.add(text)
                 pool.append(candidate)
+        if len(pool) == count:
+            return pool
     if len(pool) < count:
         raise DataError(f"the corpora here give {len(pool)} unlabeled dialogues, {count} were asked for", path=data_dir)
     return pool

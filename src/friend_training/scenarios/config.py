@@ -25,6 +25,9 @@ Method = Annotated[str, AfterValidator(_known)]
 """The name of a method; methods/known.py lists them all."""
 
 
+PoolCorpus = Literal["lccc", "xdailydialog", "cped", "corecode", "kdconv", "duconv-raw"]
+
+
 class EmbeddedData(Section):
     """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues.
 
@@ -47,7 +50,8 @@ class PublicData(Section):
 
     Labels are so many predicates or dialogues drawn with the run's seed; null takes all there are. `pool_of`
     'labelled' makes the pool of training dialogues that are not among the drawn ones, whose hidden gold can tell which
-    pseudo-labels are right; 'chats' are dialogues that nobody has labelled.
+    pseudo-labels are right; 'chats' are dialogues that nobody has labelled. `pool_corpora` are the chats to take, as
+    many of each; empty is LCCC as in the paper, and others only when it is used up (corpora/pool.py).
     """
 
     kind: Literal["public"]
@@ -59,6 +63,7 @@ class PublicData(Section):
     finder: Literal["ltp-verbs", "ltp-framed-verbs"]
     ltp: str
     pool_of: Annotated[Literal["chats", "labelled"], Field(exclude_if=lambda said: said == "chats")] = "chats"
+    pool_corpora: Annotated[tuple[PoolCorpus, ...], Field(exclude_if=lambda names: not names)] = ()
 
     @field_validator("pool_of")
     @classmethod

@@ -147,7 +147,7 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
         with_gold, audit = [example.dialogue for example in rest[0]], hidden_gold(*rest)
         pool = [example.dialogue for example in rest[1]]
     else:
-        pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED)
+        pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED, evenly=data.pool_corpora)
     work.add(POOL_FILES)
     train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
     work.add(BRIDGE_FILES)

@@ -24,11 +24,12 @@ _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
 _OF_A_TASK = ("base_steps", "base_patience", "training")
 _INFORMED = ("informed", "bridge", "bridge_training")
 _AMOUNTS = ("csrl_labels", "rewriting_labels")
+_OF_THE_POOL = ("pool", "pool_of", "pool_corpora", "finder", "ltp")
 
 
 def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Of a whole config all that Base, or the Base of all labels, depends on."""
-    unseen = _AMOUNTS if method == "base-full" else ()
+    unseen = (*_OF_THE_POOL, *(_AMOUNTS if method == "base-full" else ()))
     return {
         # An informed Base goes on from what the bridge's sentences taught (informed.py).
         **({name: whole[name] for name in _INFORMED} if whole.get("informed") else {}),

@@ -11,6 +11,7 @@ import torch
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
+from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
 from friend_training.core.loop import Outcome
@@ -19,6 +20,7 @@ from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
+from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
@@ -62,6 +64,7 @@ class Workshop:
     listener: Relay
     start: Path | None
     probes: dict[TaskName, Probe]
+    first_labels: FirstLabels | None
 
     @property
     def settings(self) -> LoopSettings:
@@ -70,6 +73,7 @@ class Workshop:
             iterations=self.config.iterations,
             shard_size=self.config.shard_size,
             engine=make_engine(self.config.engine),
+            first_labels=self.first_labels,
         )
 
 
@@ -148,7 +152,9 @@ def _workshop(
     matcher = RoleMatcher(**config.friendship.model_dump())
     friendship = csrl_rewriting(bridge, matcher)
     probes = needed_probes(config, data)
-    return Workshop(config, run, data, data_dir, bridge, tasks, friendship, listener, start, probes)
+    # A pool of shards is one that no memory could hold, nor what is said of it.
+    first_labels = None if isinstance(data.pool, ShardedPool) else FirstLabels()
+    return Workshop(config, run, data, data_dir, bridge, tasks, friendship, listener, start, probes, first_labels)
 
 
 def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listener: Relay) -> Path:

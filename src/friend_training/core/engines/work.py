@@ -14,7 +14,7 @@ import pyarrow as pa
 from friend_training.core.aggregate import Aggregation
 from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.friendship import Friendship
-from friend_training.core.labelling import Audit, label_shard
+from friend_training.core.labelling import Audit, Labels, label_shard
 from friend_training.core.pool import SetAside, ShardSource
 from friend_training.core.task import Task
 
@@ -51,10 +51,16 @@ class LabelWork:
         for name, checkpoint in self.checkpoints.items():
             load_checkpoint(self.tasks[name], checkpoint.folder, digest=checkpoint.digest)
 
-    def label(self, source: ShardSource, advanced: Callable[[int, int], None] = lambda done, total: None) -> Labelled:
-        shard = source.read()
+    def label(
+        self,
+        source: ShardSource,
+        advanced: Callable[[int, int], None] = lambda done, total: None,
+        asked: Mapping[str, Labels] | None = None,
+    ) -> Labelled:
+        """`asked` may stand in for the tasks (core/first_labels.py)."""
+        shard, tasks = source.read(), asked or self.tasks
         rows = label_shard(
-            self.tasks, self.friendships, shard.inputs, aggregate=self.aggregate, audit=self.audit, advanced=advanced
+            tasks, self.friendships, shard.inputs, aggregate=self.aggregate, audit=self.audit, advanced=advanced
         )
         return Labelled(rows, len(shard.inputs), shard.set_aside)
 
