@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,28 @@ def test_the_precision_of_the_chosen_is_shown(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "chosen"]).stdout
     assert "| FDT | csrl | 1 | 10 | 9 | 60.0 |" in printed
+
+
+def test_differences_are_shown_with_intervals(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "differences"]).stdout
+    assert "| FDT minus | F1 | ROUGE-L | EM | WER |" in printed
+    row = next(line for line in printed.splitlines() if line.startswith("| STBR |"))
+    difference, low, high = map(float, re.findall(r"[+-][0-9.]+", row))
+    assert low < difference < high
+    assert difference == pytest.approx(30, abs=6)
+    assert row.endswith("]\\* |  |  |  |")
+
+
+def test_scores_stand_beside_the_papers(tmp_path: Path) -> None:
+    metrics = {"csrl.f1": 41.0, "rewriting.em": 24.0, "rewriting.wer": 33.0}
+    record = {"config_id": "abc", "method": "sst", "config": {"data": {"scenario": "domain-generalisation"}}}
+    records = [record | {"seed": seed, "metrics": metrics | {"csrl.f1": 40.0 + seed}} for seed in (1, 2)]
+    (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "paper"]).stdout
+    assert "| SST | 58.6 | 41.5 | 33.0 | 24.0 | 22.2 | 33.0 |" in printed
+    assert "| STBR | 59.4 |  | 33.8 |  | 23.3 |  |" in printed
+    assert "FDT-S" not in printed, "it exists in few-shot only"
 
 
 def test_results_of_two_configs_are_not_mixed(tmp_path: Path) -> None:

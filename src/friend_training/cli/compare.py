@@ -1,6 +1,8 @@
 """`friend-train compare`: results as a table, for the terminal, a page or a paper."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +27,8 @@ class Shown(StrEnum):
     DEV = "dev"
     CHOSEN = "chosen"
     DETAILS = "details"
+    DIFFERENCES = "differences"
+    PAPER = "paper"
 
 
 def compare(
@@ -33,7 +37,10 @@ def compare(
     ],
     show: Annotated[
         Shown,
-        typer.Option(help="Scores on test, on dev by iteration, how precise the chosen were, or every score on test."),
+        typer.Option(
+            help="Scores on test, on dev by iteration, how precise the chosen were, every score on test, how far FDT is"
+            " ahead of each method with 95 % intervals, or the scores beside those of the paper's Table 1."
+        ),
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
     against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
@@ -56,8 +63,14 @@ def compare(
     if show is Shown.SCORES:
         _scores(groups, format, against)
         return
-    written = {Shown.DEV: _dev, Shown.CHOSEN: _chosen, Shown.DETAILS: _details}[show]
-    tables = [_heading(title) + written(results) for title, results in groups.items()]
+    written: dict[Shown, Callable[[list[Result]], str]] = {
+        Shown.DEV: _dev,
+        Shown.CHOSEN: _chosen,
+        Shown.DETAILS: _details,
+        Shown.DIFFERENCES: partial(_differences, against=against),
+        Shown.PAPER: _paper,
+    }
+    tables = [_heading(title) + written[show](results) for title, results in groups.items()]
     typer.echo("\n\n".join(tables))
 
 
@@ -118,4 +131,36 @@ def _chosen(results: "list[Result]") -> str:
     for method, task, iteration, chosen, content, precision in chosen_rows(results):
         right = "" if precision is None else f"{100 * precision:.1f}"
         lines.append(f"| {method} | {task} | {iteration} | {chosen:,.0f} | {content:,.0f} | {right} |")
+    return "\n".join(lines)
+
+
+def _differences(results: "list[Result]", against: str) -> str:
+    from friend_training.scenarios.comparing import difference_rows
+
+    titles, rows = difference_rows(results, against=against)
+    lines = [f"| {titles[0]} minus | {' | '.join(titles[1:])} |", f"|---|{'--:|' * len(titles[1:])}"]
+    for method, found in rows:
+        cells = [
+            "" if one is None else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]{_star(one.p_value)}"
+            for one in found
+        ]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _star(p_value: float) -> str:
+    return "\\*" if p_value < 0.05 else ""
+
+
+def _paper(results: "list[Result]") -> str:
+    from friend_training.scenarios.papers_table import beside_the_paper
+
+    lines = [
+        "| Method | F1, paper | F1, here | EM, paper | EM, here | WER, paper | WER, here |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for method, paper, here in beside_the_paper(results):
+        pairs = zip(paper or [None] * 3, here or [None] * 3, strict=True)
+        cells = ["" if value is None else f"{value:.1f}" for pair in pairs for value in pair]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -74,6 +74,21 @@ def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, s
     return found
 
 
+def difference_rows(
+    results: Sequence[Result], *, against: str
+) -> tuple[list[str], list[tuple[str, list[Comparison | None]]]]:
+    """The titles, and for each method how much better `against` is (worse, where less is better), with intervals."""
+    found = comparisons(results, against=against)
+    titles = {column.metric: column.title for column in COLUMNS}
+    metrics = [metric for metric, _, _ in TESTED]
+    rows: list[tuple[str, list[Comparison | None]]] = [
+        (_in_words(method), [found.get((method, metric)) for metric in metrics])
+        for method in METHODS
+        if any(name == method for name, _ in found)
+    ]
+    return [_in_words(against), *(titles[metric] for metric in metrics)], rows
+
+
 def _stack(counts: dict[tuple[str, int], dict[str, Counts]], method: str, seeds: Sequence[int], task: str) -> Counts:
     return np.stack([counts[method, seed][task] for seed in seeds])
 
