@@ -1,7 +1,7 @@
 """The paper's Table 1, to stand beside ours.
 
-Its encoder has twelve layers, its pool 20,000 dialogues, and its CSRL in another domain is tested on WeiboCSRL, not
-public: compare what methods gain, not their scores.
+Its encoder has twelve layers, its pool 20,000 dialogues, and its CSRL in another domain is tested on WeiboCSRL, which
+is not public: compare what methods gain, not their scores.
 """
 
 from collections.abc import Sequence
