@@ -21,6 +21,7 @@ def labelled(units, task="stars", label='"one"', first=0):
             "label": [label] * units,
             "confidence": [number % 10 / 10 for number in numbers],
             "content": [number % 3 > 0 for number in numbers],
+            "kind": [None] * units,
             "match": [None if number % 5 == 0 else number % 7 / 7 for number in numbers],
             "matches": [[("a-b", None if number % 5 == 0 else number % 7 / 7)] for number in numbers],
             "correct": [[True, False, None][number % 3] for number in numbers],

@@ -17,11 +17,16 @@ from friend_training.errors import DataError
 
 def gold_shares(labels: Sequence[Any], label_type: Any = str) -> dict[str, float]:
     """The share of each label in gold, under the JSON by which the store, and so the selector, knows the label."""
-    if not labels:
-        raise DataError("no gold labels to take the shares of")
     to_json = TypeAdapter(label_type).dump_json
-    counts = Counter(to_json(label).decode() for label in labels)
-    return {label: counts[label] / len(labels) for label in sorted(counts)}
+    return shares_of_kinds([to_json(label).decode() for label in labels])
+
+
+def shares_of_kinds(kinds: Sequence[str]) -> dict[str, float]:
+    """The share of each kind in gold, for labels of which hardly two are the same."""
+    if not kinds:
+        raise DataError("no gold labels to take the shares of")
+    counts = Counter(kinds)
+    return {kind: counts[kind] / len(kinds) for kind in sorted(counts)}
 
 
 def quotas(shares: Mapping[str, float], total: int) -> dict[str, int]:

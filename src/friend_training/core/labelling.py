@@ -82,6 +82,7 @@ def _rows(
         "label": [to_json(prediction.label).decode() for prediction in units],
         "confidence": np.array([prediction.confidence for prediction in units], np.float64),
         "content": [prediction.content for prediction in units],
+        "kind": [prediction.kind for prediction in units],
         "match": nullable(aggregate_matches(by_friendship, aggregate)),
         "matches": pa.MapArray.from_arrays(
             np.arange(len(units) + 1, dtype=np.int32) * len(names),

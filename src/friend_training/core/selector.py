@@ -30,7 +30,7 @@ SPARE = 10_000
 class Scores:
     """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
 
-    `label` is the JSON of the labels; only a selector that balances looks at it.
+    `label` is the kind of each label or, where it has none, its JSON; only a selector that balances looks at it.
     """
 
     unit: Sequence[str]
@@ -73,7 +73,7 @@ class Selector:
     `confidence_weight` w is α (or β) of section 4.3; 1 is classic self-training and needs no match. `unmatched` says
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
     `content` "only" leaves out labels that say nothing. `weight` is what a chosen label weighs in training: "one", or
-    its confidence (STBR). `balance` gives each label (by its JSON) a share of what the rule would choose, and no more:
+    its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
     of every label the best are chosen until its share is full (balance.py); labels without a share are not chosen.
     """
 

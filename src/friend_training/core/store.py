@@ -28,6 +28,7 @@ LABELLED = pa.schema(
         pa.field("label", pa.string(), nullable=False),  # JSON, by the task's `label_type`
         pa.field("confidence", pa.float64(), nullable=False),
         pa.field("content", pa.bool_(), nullable=False),
+        pa.field("kind", pa.string()),  # what sort of label it is; null: the label itself says it
         pa.field("match", pa.float64()),  # over all friendships; null: nothing to match
         pa.field("matches", pa.map_(pa.string(), pa.float64()), nullable=False),  # friendship → score
         pa.field("correct", pa.bool_()),  # against hidden gold, where there is any: for diagnosis, never for selection
@@ -118,7 +119,7 @@ class LabelledScores:
     labels: bool
 
     def __iter__(self) -> Iterator[Scores]:
-        columns = ["task", "unit", "confidence", "match", "content", *(["label"] if self.labels else [])]
+        columns = ["task", "unit", "confidence", "match", "content", *(["label", "kind"] if self.labels else [])]
         for path in self.paths:
             rows = _read(path, columns)
             yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels)
@@ -130,7 +131,7 @@ def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:
         confidence=rows["confidence"].to_numpy(),
         match=rows["match"].to_numpy(),  # null → NaN
         content=rows["content"].to_numpy(),
-        label=rows["label"].to_pylist() if labels else (),
+        label=pc.coalesce(rows["kind"], rows["label"]).to_pylist() if labels else (),
     )
 
 

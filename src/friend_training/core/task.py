@@ -18,13 +18,15 @@ class Prediction:
     """A label for one unit: the smallest thing that is labelled, scored and chosen by itself.
 
     `unit` is unique within its task over the whole pool. `content` says whether the label says anything at all
-    (an argument, an insertion): the empty answer is often the surest and the least useful one.
+    (an argument, an insertion): the empty answer is often the surest and the least useful one. `kind` is what a
+    selector balances by where labels are too many to count singly; without one, by the label itself.
     """
 
     unit: str
     label: Any
     confidence: float
     content: bool = True
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

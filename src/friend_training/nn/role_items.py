@@ -32,12 +32,20 @@ class RoleItem:
     def length(self) -> int:
         return len(self.rendered)
 
+    @property
+    def current(self) -> int:
+        """The turn of u_t: the last one, which is never cut off."""
+        return int(self.rendered.turn.max())
+
 
 @dataclass(frozen=True, slots=True)
 class DecodedRoles:
+    """What was found for one predicate; `current` is the turn of u_t."""
+
     unit: str
     roles: Roles
     confidence: float
+    current: int
 
 
 def unit_id(dialogue_id: str, predicate: Predicate) -> str:
@@ -124,7 +132,9 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
             answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit])
             unit += 1
         # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
-        decoded.append([answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0)) for p in item.asked])
+        decoded.append(
+            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.asked]
+        )
     return decoded
 
 
@@ -143,4 +153,5 @@ def _decode_one(
         arguments.append(Argument(role, turn, int(layout.start[first]), int(layout.end[last - 1])))
         places.append((first, last))
     confidence = probability_of(chosen, places, length)
-    return DecodedRoles(unit_id(item.id, predicate), Roles(predicate, tuple(sorted(arguments))), confidence)
+    roles = Roles(predicate, tuple(sorted(arguments)))
+    return DecodedRoles(unit_id(item.id, predicate), roles, confidence, item.current)

@@ -152,7 +152,8 @@ class Task(Section):
 
     `pick_threshold` and `confidence_weight` are the paper's; `sst_threshold` is self-training's own, since a threshold
     on confidence alone is another thing. Both are numbers, or found automatically (pick_thresholds.py).
-    `content`: 'only' chooses nothing but labels that say something.
+    `content`: 'only' chooses nothing but labels that say something. `balance`: 'gold' chooses labels of each kind (an
+    argument in another turn, or none; a rewrite that changes something, or not) as often as gold has them.
     """
 
     base_steps: Count
@@ -164,6 +165,7 @@ class Task(Section):
     sst_threshold: PickThreshold
     confidence_weight: Share
     content: Literal["any", "only"]
+    balance: Annotated[Literal["none", "gold"], Field(exclude_if=lambda said: said == "none")] = "none"
     training: Training
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from friend_training.methods.controls import as_many, chosen_counts, random_as_m
 from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
+from friend_training.scenarios.balancing import csrl_shares, rewriting_shares
 from friend_training.scenarios.compared import Setting, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
@@ -194,16 +195,25 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
 def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
-    friends = Selector(pick_of(section.pick_threshold), section.confidence_weight, content=section.content)
-    alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content)
+    balance = _shares(shop.data, task) if section.balance == "gold" else None
+    friends = Selector(
+        pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
+    )
+    alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
     if method.startswith("fdt"):
         return [friends] * iterations
     if method in ("sst-as-many", "random-as-many", "bridge-labels"):
         counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
         if method == "sst-as-many":
             return as_many(alone, counts)
+        if method == "bridge-labels":
+            alone = replace(alone, balance=None)  # the bridge has no label with an argument in another turn
         return random_as_many(alone, counts, seed=shop.config.seed)
     return [alone] * iterations
+
+
+def _shares(data: RunData, task: str) -> dict[str, float]:
+    return csrl_shares(data.csrl_gold) if task == "csrl" else rewriting_shares(data.rewriting_gold)
 
 
 def _record(shop: Workshop, method: Method) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from friend_training.nn.heads import Head
 from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items
 from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
 from friend_training.nn.tokens import Tokenizer
+from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.csrl.metrics import score
 
 
@@ -76,7 +77,10 @@ class CsrlDefinition:
 
     def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
         return [
-            [Prediction(d.unit, d.roles, d.confidence, content=bool(d.roles.arguments)) for d in units]
+            [
+                Prediction(d.unit, d.roles, d.confidence, bool(d.roles.arguments), kind_of_roles(d.roles, d.current))
+                for d in units
+            ]
             for units in decode_roles(heads, batch)
         ]
 

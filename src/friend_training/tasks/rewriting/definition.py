@@ -16,6 +16,7 @@ from friend_training.tasks.rewriting.biaffine import BiaffineRewriter, Scorer
 from friend_training.tasks.rewriting.decoding import decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
 from friend_training.tasks.rewriting.items import RewriteItem, rewrite_item
+from friend_training.tasks.rewriting.kinds import kind_of_text
 from friend_training.tasks.rewriting.metrics import score
 from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
 
@@ -88,7 +89,15 @@ class RewritingDefinition:
 
     def decode(self, heads: Sequence[Head], batch: RewriteBatch) -> list[list[Prediction]]:
         return [
-            [Prediction(item.dialogue.id, rewrite, confidence, content=bool(rewrite.insertions))]
+            [
+                Prediction(
+                    item.dialogue.id,
+                    rewrite,
+                    confidence,
+                    content=bool(rewrite.insertions),
+                    kind=kind_of_text(rewrite.text, item.dialogue),
+                )
+            ]
             for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch), strict=True)
         ]
 

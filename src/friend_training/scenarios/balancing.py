@@ -1,0 +1,23 @@
+"""A selector that keeps gold's balance: as many labels with an argument in another turn as the few gold ones have.
+
+Friends agree most easily on what both leave out: CSRL does not find the argument in an earlier turn, the rewriter does
+not insert it, and the two omissions match. Without balance a model is taught to leave it out.
+"""
+
+from collections.abc import Sequence
+
+from friend_training.core.balance import shares_of_kinds
+from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.tasks.csrl.kinds import kind_of_roles
+from friend_training.tasks.rewriting.kinds import kind_of_text
+
+
+def csrl_shares(gold: Sequence[CsrlExample]) -> dict[str, float]:
+    """Of the gold labels that say something: where their arguments stand."""
+    found = [kind_of_roles(roles, len(e.dialogue.turns) - 1) for e in gold for roles in e.roles if roles.arguments]
+    return shares_of_kinds(found)
+
+
+def rewriting_shares(gold: Sequence[RewritingExample]) -> dict[str, float]:
+    """How many utterances need a rewrite."""
+    return shares_of_kinds([kind_of_text(example.rewrite, example.dialogue) for example in gold])
