@@ -66,6 +66,7 @@ def write_iteration(
             "label": list(of_task),
             "confidence": draw.random(size).round(3),
             "content": [number % 5 != 0 for number in range(size)],
+            "kind": [None] * size,
             "match": scores,
             "matches": [[("friends", score)] if matched else [] for score in scores],
             "correct": [bool(right) for right in draw.random(size) < 0.4] if audited else [None] * size,

@@ -263,7 +263,7 @@ class Config(Section):
 
 LATER_SETTINGS = {
     name
-    for section in (Config, PublicData, TrainedBridge)
+    for section in (Config, PublicData, TrainedBridge, Task)
     for name, setting in section.model_fields.items()
     if not setting.is_required()
 }

@@ -113,6 +113,7 @@ def large_study(folder: Path, units: int) -> Path:
         "label": labels * len(inputs),
         "confidence": random.random(units),
         "content": random.random(units) < 0.9,
+        "kind": [None] * units,
         "match": pa.array(match, mask=random.random(units) < 0.02),
         "matches": [[("csrl-rewriting", float(value))] for value in match],
         "correct": random.random(units) < match,

@@ -27,6 +27,7 @@ def units(selector, count=400, seed=0, *, matched=True):
         "label": ["{}"] * count,
         "confidence": random.random(count).round(3),
         "content": random.random(count) < 0.8,
+        "kind": [None] * count,
         "match": nullable(match),
         "matches": [[]] * count,
         "correct": pa.array(random.random(count) < 0.5, mask=random.random(count) < 0.3),
