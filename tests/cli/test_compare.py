@@ -108,8 +108,8 @@ def test_seeds_that_are_none_are_an_error(tmp_path: Path) -> None:
 def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout
-    assert "| STBR | 0 | 50.0 |  |  |" in printed
-    assert "| FDT | 1 | 60.0 |  |  |" in printed
+    assert "| STBR | 0 | 50.0 |  |  |  |" in printed
+    assert "| FDT | 1 | 60.0 |  |  |  |" in printed
 
 
 def test_the_precision_of_the_chosen_is_shown(tmp_path: Path) -> None:

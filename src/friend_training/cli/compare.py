@@ -106,7 +106,7 @@ def _heading(title: str) -> str:
 def _dev(results: "list[Result]") -> str:
     from friend_training.scenarios.comparing import dev_rows
 
-    lines = ["| Method | Iteration | F1 | EM | WER |", "|---|--:|--:|--:|--:|"]
+    lines = ["| Method | Iteration | F1 | F1 across | EM | WER |", "|---|--:|--:|--:|--:|--:|"]
     for method, iteration, values in dev_rows(results):
         cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
         lines.append(f"| {method} | {iteration} | {cells} |")

@@ -94,18 +94,22 @@ def _stack(counts: dict[tuple[str, int], dict[str, Counts]], method: str, seeds:
 
 
 def dev_rows(results: Sequence[Result]) -> list[tuple[str, int, list[float | None]]]:
-    """(method, iteration, CSRL F1 · EM · WER on dev), means over seeds: what each iteration did, chosen or not."""
-    shown = (("csrl", "f1"), ("rewriting", "em"), ("rewriting", "wer"))
+    """(method, iteration, CSRL F1, across turns · EM · WER on dev), means over seeds: what each iteration did."""
+    shown = (("csrl", "f1"), ("csrl", "cross_f1"), ("rewriting", "em"), ("rewriting", "wer"))
     rows: list[tuple[str, int, list[float | None]]] = []
     for method, records in _by_method(results, having="dev"):
         dev = [record["dev"] for record in records]
         for iteration in range(max(len(of_task) for one in dev for of_task in one.values())):
             found = [
-                [one[task][iteration][metric] for one in dev if len(one.get(task, ())) > iteration]
+                [one[task][iteration][metric] for one in dev if metric in _at(one.get(task, ()), iteration)]
                 for task, metric in shown
             ]
             rows.append((_in_words(method), iteration, [fmean(values) if values else None for values in found]))
     return rows
+
+
+def _at(metrics: Sequence[dict[str, float]], iteration: int) -> dict[str, float]:
+    return metrics[iteration] if iteration < len(metrics) else {}
 
 
 def detail_rows(results: Sequence[Result]) -> tuple[list[str], list[tuple[str, list[float | None]]]]:
