@@ -30,9 +30,21 @@ class Matcher(Protocol):
     def __call__(self, first: Sequence[Any], second: Sequence[Any], /) -> Sequence[Match]: ...
 
 
+class Merge(Protocol):
+    """What both friends say, as labels of the first task: its predictions, unit by unit, with other labels."""
+
+    def __call__(
+        self, inputs: Sequence[Any], first: Sequence[Sequence[Prediction]], second: Sequence[Sequence[Prediction]], /
+    ) -> Sequence[Sequence[Prediction]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Friendship:
-    """An edge of the friendship graph: task `first` and task `second`, by name."""
+    """An edge of the friendship graph: task `first` and task `second`, by name.
+
+    Where Σ is the first task's own label space, its friend can do more than check: with `merge_first` the first task
+    is trained on what both say together. What each says alone is matched before, and stays what confidence is about.
+    """
 
     name: str
     first: str
@@ -40,6 +52,7 @@ class Friendship:
     translate_first: Translation
     translate_second: Translation
     matcher: Matcher
+    merge_first: Merge | None = None
 
     def match(
         self,

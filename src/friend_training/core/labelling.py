@@ -57,8 +57,15 @@ def label_shard(
         matches[friendship.first][friendship.name] = first
         matches[friendship.second][friendship.name] = second
         advanced(len(tasks) + number, steps)
+    kept = predictions | {
+        friendship.first: friendship.merge_first(inputs, predictions[friendship.first], predictions[friendship.second])
+        for friendship in friendships
+        if friendship.merge_first is not None
+    }
+    for name in kept:
+        _check_units(name, predictions[name], kept[name])
     return pa.concat_tables(
-        [_rows(task, name, inputs, predictions[name], matches[name], aggregate, audit) for name, task in tasks.items()]
+        [_rows(task, name, inputs, kept[name], matches[name], aggregate, audit) for name, task in tasks.items()]
     )
 
 
@@ -139,3 +146,8 @@ def _check_predictions(task: str, inputs: Sequence[Input], predictions: Predicti
             if prediction.unit in seen:
                 raise FriendTrainingError(f"task {task!r}: two units are called {prediction.unit!r}")
             seen.add(prediction.unit)
+
+
+def _check_units(task: str, before: Predictions, merged: Predictions) -> None:
+    if [[one.unit for one in units] for units in before] != [[one.unit for one in units] for units in merged]:
+        raise FriendTrainingError(f"task {task!r}: merging labels must leave its units as they were")

@@ -15,7 +15,7 @@ from rapidfuzz.process import cpdist
 
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction
-from friend_training.examples import ROLES, SPEAKER, Dialogue, Predicate, Rewrite, Roles, Sentence
+from friend_training.examples import ROLES, SPEAKER, Dialogue, Predicate, Rewrite, Roles, Sentence, SentenceRoles
 from friend_training.tasks.rewriting.edits import place_of
 from friend_training.tasks.srl.bridge import Bridge
 
@@ -71,20 +71,28 @@ class TranslateRewrite:
     bridge: Bridge
 
     def __call__(self, inputs: Sequence[Dialogue], predictions: Sequence[Sequence[Prediction]]) -> list[Sigma]:
-        places = [_places(dialogue, units[0].label) for dialogue, units in zip(inputs, predictions, strict=True)]
-        sentences = [
-            Sentence(dialogue.id, units[0].label.text, tuple(place for place in found if place is not None))
-            for dialogue, units, found in zip(inputs, predictions, places, strict=True)
+        return [
+            tuple(() if found is None else _sentence_strings(units[0].label.text, found) for found in answers)
+            for units, answers in zip(predictions, asked_of(self.bridge, inputs, predictions), strict=True)
         ]
-        asked = [number for number, sentence in enumerate(sentences) if sentence.predicates]
-        answers = dict(zip(asked, self.bridge.label([sentences[number] for number in asked]), strict=True))
-        translated: list[Sigma] = []
-        for number, (sentence, found) in enumerate(zip(sentences, places, strict=True)):
-            labels = iter(answers.get(number, ()))
-            translated.append(
-                tuple(() if place is None else _sentence_strings(sentence.text, next(labels)) for place in found)
-            )
-        return translated
+
+
+def asked_of(
+    bridge: Bridge, inputs: Sequence[Dialogue], rewrites: Sequence[Sequence[Prediction]]
+) -> list[list[SentenceRoles | None]]:
+    """What the bridge finds in each u_t' for the K predicates of u_t; None for one that the rewrite has deleted."""
+    places = [_places(dialogue, units[0].label) for dialogue, units in zip(inputs, rewrites, strict=True)]
+    sentences = [
+        Sentence(dialogue.id, units[0].label.text, tuple(place for place in found if place is not None))
+        for dialogue, units, found in zip(inputs, rewrites, places, strict=True)
+    ]
+    asked = [number for number, sentence in enumerate(sentences) if sentence.predicates]
+    answers = dict(zip(asked, bridge.label([sentences[number] for number in asked]), strict=True))
+    found_in: list[list[SentenceRoles | None]] = []
+    for number, found in enumerate(places):
+        labels = iter(answers.get(number, ()))
+        found_in.append([None if place is None else next(labels) for place in found])
+    return found_in
 
 
 def _places(dialogue: Dialogue, rewrite: Rewrite) -> list[Predicate | None]:
@@ -92,8 +100,8 @@ def _places(dialogue: Dialogue, rewrite: Rewrite) -> list[Predicate | None]:
     return [None if span is None else Predicate(*span) for span in spans]
 
 
-def _sentence_strings(text: str, label: object) -> tuple[RoleString, ...]:
-    arguments = sorted(label.arguments, key=lambda a: (ROLES.index(a.role), a.start))  # type: ignore[attr-defined]
+def _sentence_strings(text: str, label: SentenceRoles) -> tuple[RoleString, ...]:
+    arguments = sorted(label.arguments, key=lambda a: (ROLES.index(a.role), a.start))
     return tuple(RoleString(a.role, text[a.start : a.end]) for a in arguments)
 
 

@@ -14,6 +14,7 @@ from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.friends.bridge_parser import LabelledByBridge
 from friend_training.friends.gold_bridge import with_gold_bridge
+from friend_training.friends.merged_roles import MergedRoles
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.ceilings import oracle
 from friend_training.methods.controls import shuffled
@@ -95,6 +96,10 @@ def _fdt(s: Setting, *, friendship: Friendship | None = None) -> Outcomes:
 
 def _fdt_shuffled(s: Setting) -> Outcomes:
     return _fdt(s, friendship=shuffled(s.friendship, seed=s.settings.seed))
+
+
+def _fdt_merged(s: Setting) -> Outcomes:
+    return _fdt(s, friendship=replace(s.friendship, merge_first=MergedRoles(s.bridge)))
 
 
 def _fdt_oracle(s: Setting) -> Outcomes:
@@ -187,6 +192,7 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-s": partial(_fdt_strong, fixed=False),
     "fdt-sf": partial(_fdt_strong, fixed=True),
     "sst-as-many": partial(_as_most_are, name="sst"),
+    "fdt-merged": _fdt_merged,
     "fdt-shuffled": _fdt_shuffled,
     "fdt-oracle": _fdt_oracle,
     "fdt-gold-bridge": _fdt_gold_bridge,
