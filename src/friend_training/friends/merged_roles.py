@@ -3,14 +3,15 @@
 The common space of this pair is the label space of CSRL, so the rewrite's translation is an answer to CSRL's question,
 not only a check of it. Inside u_t the bridge has read the rewritten sentence, with all that sentence parsers know; in
 other turns CSRL alone looks. So the merged label takes from the friend the arguments that stand in u_t, and from CSRL
-those in other turns whose role the friend has not found in u_t. (The paper trains CSRL on its own labels only.)
+those in other turns, and bare speaker tokens, whose role the friend has not found in u_t. (The paper trains CSRL on its
+own labels only.)
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from friend_training.core.task import Prediction
-from friend_training.examples import Argument, Dialogue, Rewrite, Roles, SentenceRoles
+from friend_training.examples import SPEAKER, Argument, Dialogue, Rewrite, Roles, SentenceRoles
 from friend_training.friends.csrl_rewriting import asked_of
 from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.edits import origin
@@ -43,8 +44,9 @@ def _merged(prediction: Prediction, dialogue: Dialogue, rewrite: Rewrite, found:
     current = len(dialogue.turns) - 1
     within = _within(dialogue, rewrite, found)
     taken = {argument.role for argument in within}
-    across = [a for a in prediction.label.arguments if a.turn != current and a.role not in taken]
-    label = Roles(prediction.label.predicate, tuple(sorted({*within, *across})))
+    unseen = [a for a in prediction.label.arguments if a.turn != current or a.start == SPEAKER]
+    own = [argument for argument in unseen if argument.role not in taken]
+    label = Roles(prediction.label.predicate, tuple(sorted({*within, *own})))
     return replace(prediction, label=label, content=bool(label.arguments), kind=kind_of_roles(label, current))
 
 
