@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from toy_runs import friends, pool
@@ -92,3 +92,34 @@ def test_without_friends_there_is_nothing_to_match():
 def test_tasks_and_matchers_that_break_their_contract_are_named(changes, message):
     with pytest.raises(FriendTrainingError, match=message):
         label(**{"matches": MATCHES} | changes)
+
+
+def merging(merge):
+    return replace(friendship(MATCHES), merge_first=merge)
+
+
+def label_merged(merge):
+    tasks = {"roles": Fixed("roles", ROLES, Roles), "mood": Fixed("mood", MOOD)}
+    return label_shard(tasks, [merging(merge)], INPUTS, aggregate="mean").to_pylist()
+
+
+def test_a_merged_label_is_kept_in_place_of_the_own_one():
+    def merge(inputs, first, second):
+        assert (first, second) == (ROLES, MOOD)
+        return [[replace(p, label=Roles(p.label.predicate, ("both",)), content=True) for p in units] for units in first]
+
+    rows = label_merged(merge)
+    assert [row["label"] for row in rows[:2]] == [
+        '{"predicate":[1,2],"arguments":["both"]}',
+        '{"predicate":[3,4],"arguments":["both"]}',
+    ]
+    plain = label(MATCHES).to_pylist()
+    assert [row["content"] for row in rows[:2]] == [True, True]
+    for name in ("unit", "confidence", "match"):
+        assert [row[name] for row in rows] == [row[name] for row in plain], "what it is chosen by is the task's own"
+    assert rows[2:] == plain[2:], "the friend is trained on its own labels"
+
+
+def test_merging_may_not_lose_a_unit():
+    with pytest.raises(FriendTrainingError, match="'roles': merging labels must leave its units as they were"):
+        label_merged(lambda inputs, first, second: [units[:1] for units in first])

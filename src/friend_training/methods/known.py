@@ -37,6 +37,7 @@ METHODS: dict[str, Known] = {
     "sst-as-many": Known("SST, as many as FDT", needs=("base", "fdt")),
     "fdt-shuffled": Known("FDT, shuffled friend", labels=3),
     "random-as-many": Known("random, as many as FDT", needs=("base", "fdt")),
+    "merged-random": Known("merged labels, random as many", needs=("base", "fdt-merged"), labels=3),
     "bridge-labels": Known("bridge's labels", needs=("base", "fdt"), labels=1),
     "bridge-alone": Known("bridge alone", needs=(), labels=0),
     "fdt-oracle": Known("FDT, oracle selection", labels=3),

@@ -193,6 +193,7 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-sf": partial(_fdt_strong, fixed=True),
     "sst-as-many": partial(_as_most_are, name="sst"),
     "fdt-merged": _fdt_merged,
+    "merged-random": _fdt_merged,  # with selectors that draw
     "fdt-shuffled": _fdt_shuffled,
     "fdt-oracle": _fdt_oracle,
     "fdt-gold-bridge": _fdt_gold_bridge,

@@ -202,6 +202,9 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
     if method.startswith("fdt"):
         return [friends] * iterations
+    if method == "merged-random":
+        counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt-merged")), task, iterations)
+        return random_as_many(friends, counts, seed=shop.config.seed)
     if method in ("sst-as-many", "random-as-many", "bridge-labels"):
         counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
         if method == "sst-as-many":
