@@ -1,13 +1,20 @@
 """Shares of the kinds of gold labels, and selectors that keep to them."""
 
+from pathlib import Path
+
 import numpy as np
+import pyarrow as pa
 import pytest
+from small import small_config
 
 from friend_training.core.picks import Share, TopN
+from friend_training.core.selecting import select_iteration
 from friend_training.core.selector import Scores, Selector
+from friend_training.core.store import LABELLED, Store
 from friend_training.errors import DataError
 from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
 from friend_training.scenarios.balancing import csrl_shares, rewriting_shares
+from friend_training.scenarios.choices import choices
 
 DIALOGUE = Dialogue("d", (Turn("A", "看电影吗"), Turn("B", "看")), (Predicate(0, 1),))
 FILM = Argument("ARG1", 0, 1, 3)
@@ -41,3 +48,36 @@ def test_the_best_of_each_kind_are_chosen(pick: TopN | Share) -> None:
         selector = Selector(pick, 0.5, balance=balance)
         chosen[balance is None] = np.flatnonzero(selector.decide(scores, selector.cutoff([scores])).chosen).tolist()
     assert chosen == {True: [0, 1, 2, 3], False: [0, 1, 5, 6]}
+
+
+def test_a_diagnosis_takes_the_balanced_share_of_what_it_looks_at(tmp_path: Path) -> None:
+    """By match the right ones of both kinds, by confidence as many of each kind, which are wrong."""
+    config = small_config("tasks.csrl.pick_threshold={share: 0.5}", "tasks.csrl.confidence_weight=0")
+    right = np.array([True, True, False, False, True, True, False, False])
+    match = np.where(right, 1.0, 0.0)
+    kinds = ["within"] * 4 + ["across"] * 4
+    scores = Scores([f"u{n}" for n in range(8)], 1 - match, match, np.ones(8, bool), kinds)
+    found = choices(tmp_path, config, "fdt", "csrl", 1, scores, right, balance={"across": 0.5, "within": 0.5})
+    assert [(rule.count, rule.precision) for rule in found.rules] == [(4, 1.0), (4, 0.0)]
+    assert found.caught_by_match() == [2, 3, 6, 7]
+
+
+def test_of_several_thresholds_the_strictest_is_on_record(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    columns = {
+        "unit": list("abcd"),
+        "input": list("abcd"),
+        "task": ["t"] * 4,
+        "label": ["{}"] * 4,
+        "confidence": [0.9, 0.8, 0.4, 0.3],
+        "content": [True] * 4,
+        "kind": ["within", "within", "across", "across"],
+        "match": [None] * 4,
+        "matches": [[]] * 4,
+        "correct": [None] * 4,
+    }
+    store.write_labelled(1, 0, pa.table(columns, schema=LABELLED))
+    selector = Selector(Share(0.5), 1.0, balance={"across": 0.5, "within": 0.5})
+    found = select_iteration(store, 1, 1, {"t": selector})["t"]
+    assert (found["chosen"], found["threshold"]) == (2, 0.9)
+    assert store.read(1)["chosen"].to_pylist() == [True, False, True, False]

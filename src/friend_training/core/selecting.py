@@ -54,10 +54,15 @@ def select_iteration(
 
 
 def _threshold_of(selector: Selector, line: Line) -> dict[str, float | None]:
-    """Of a share the threshold that it came to in this iteration; any other is set, or on record where it was found."""
-    if not isinstance(selector.pick, Share) or not isinstance(line, Cutoff):
+    """Of a share the threshold that it came to in this iteration; any other is set, or on record where it was found.
+
+    Where each kind of label has its own, it is the strictest of them.
+    """
+    if not isinstance(selector.pick, Share):
         return {}
-    return {"threshold": None if math.isnan(line.score) else line.score}
+    lines = [line] if isinstance(line, Cutoff) else list(line.values())
+    found = [one.score for one in lines if not math.isnan(one.score)]
+    return {"threshold": max(found, default=None)}
 
 
 @dataclass(slots=True)

@@ -8,8 +8,17 @@ from collections.abc import Sequence
 
 from friend_training.core.balance import shares_of_kinds
 from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.scenarios.config import Config
+from friend_training.scenarios.data import RunData
 from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.kinds import kind_of_text
+
+
+def gold_balance(config: Config, data: RunData, task: str) -> dict[str, float] | None:
+    """The shares that the config asks for, or None."""
+    if getattr(config.tasks, task).balance == "none":
+        return None
+    return csrl_shares(data.csrl_gold) if task == "csrl" else rewriting_shares(data.rewriting_gold)
 
 
 def csrl_shares(gold: Sequence[CsrlExample]) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """What matching and confidence would choose of the same labelled units, and which errors each of them catches."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,9 +8,10 @@ import numpy as np
 
 from friend_training.core.picks import Threshold, TopN
 from friend_training.core.selector import BoolColumn, Scores, Selector
-from friend_training.scenarios.config import Config
+from friend_training.scenarios.config import Config, Task
 from friend_training.scenarios.folders import methods_there
 from friend_training.scenarios.found_thresholds import threshold_at
+from friend_training.scenarios.pick_thresholds import ToShare, pick_of
 from friend_training.scenarios.tasks import TaskName
 
 
@@ -62,13 +64,23 @@ class Choices:
 
 
 def choices(
-    study: Path, config: Config, method: str, task: TaskName, iteration: int, scores: Scores, right: BoolColumn
+    study: Path,
+    config: Config,
+    method: str,
+    task: TaskName,
+    iteration: int,
+    scores: Scores,
+    right: BoolColumn,
+    balance: Mapping[str, float] | None = None,
 ) -> Choices:
     """By match with the thresholds of `method`, by confidence with self-training's own, and by confidence as many.
 
     Where self-training finds its threshold while it runs and was not run here, nobody knows it: that rule is left out.
+    With a `balance` each kind of label has a threshold of its own, so shares are taken of these units themselves.
     """
     section = getattr(config.tasks, task)
+    if balance is not None and isinstance(section.pick_threshold, ToShare):
+        return _balanced(section, scores, right, balance)
     friends = threshold_at(study, method, task, iteration, section.pick_threshold)
     matching = Selector(Threshold(friends), section.confidence_weight, content=section.content)
     by_match = _choice(f"match and confidence ≥ {friends:.2f}", matching, scores, right)
@@ -86,6 +98,15 @@ def choices(
         by_confidence=alone,
         as_many=_choice("confidence, as many", surest, scores, right),
     )
+
+
+def _balanced(section: Task, scores: Scores, right: BoolColumn, balance: Mapping[str, float]) -> Choices:
+    share = pick_of(section.pick_threshold)
+    matching = Selector(share, section.confidence_weight, content=section.content, balance=balance)
+    by_match = _choice("match and confidence, a balanced share", matching, scores, right)
+    surest = Selector(TopN(by_match.count), 1.0, content=section.content, balance=balance)
+    as_many = _choice("confidence, as many", surest, scores, right)
+    return Choices(scores, right, matching.overall(scores), by_match, None, as_many)
 
 
 def _choice(rule: str, selector: Selector, scores: Scores, right: BoolColumn) -> Choice:

@@ -24,6 +24,7 @@ from friend_training.errors import RunError
 from friend_training.examples import Dialogue
 from friend_training.friends.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.balancing import gold_balance
 from friend_training.scenarios.bridge_failures import BridgeFailures, bridge_failures
 from friend_training.scenarios.choices import Choices, choices
 from friend_training.scenarios.config import Config, FileData
@@ -86,7 +87,13 @@ def diagnose(
         labelled = {name: _labelled(probes[name].inputs, tasks, friendship) for name in TASKS}
         made = {
             name: choices(
-                study, config, method, name, iteration, *_scored(name, labelled[name], probes[name], friendship)
+                study,
+                config,
+                method,
+                name,
+                iteration,
+                *_scored(name, labelled[name], probes[name], friendship),
+                balance=gold_balance(config, data, name),
             )
             for name in TASKS
         }
@@ -128,6 +135,7 @@ def _scored(name: TaskName, labelled: Labelled, probe: Probe, friendship: Friend
         confidence=np.array([unit.confidence for unit in units], np.float64),
         match=np.array([m for match in matches for m in (match.first if name == "csrl" else match.second)], np.float64),
         content=np.array([unit.content for unit in units], np.bool_),
+        label=[unit.kind or "" for unit in units],
     )
     return scores, np.array([probe.right(unit) is True for unit in units], np.bool_)
 

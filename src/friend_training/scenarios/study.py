@@ -27,7 +27,7 @@ from friend_training.methods.controls import as_many, chosen_counts, random_as_m
 from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
-from friend_training.scenarios.balancing import csrl_shares, rewriting_shares
+from friend_training.scenarios.balancing import gold_balance
 from friend_training.scenarios.compared import Setting, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
@@ -195,7 +195,7 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
 def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
-    balance = _shares(shop.data, task) if section.balance == "gold" else None
+    balance = gold_balance(shop.config, shop.data, task)
     friends = Selector(
         pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
     )
@@ -213,10 +213,6 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
             alone = replace(alone, balance=None)  # the bridge has no label with an argument in another turn
         return random_as_many(alone, counts, seed=shop.config.seed)
     return [alone] * iterations
-
-
-def _shares(data: RunData, task: str) -> dict[str, float]:
-    return csrl_shares(data.csrl_gold) if task == "csrl" else rewriting_shares(data.rewriting_gold)
 
 
 def _record(shop: Workshop, method: Method) -> dict[str, Any]:
