@@ -138,6 +138,9 @@ def test_a_run_is_diagnosed_on_dev(studied, monkeypatch):
         assert not made.by_match.chosen[place]
         assert not made.right[place]
     assert one.pair.units == len(made.right)
+    everything = one.quality[0]
+    assert (everything.rule, everything.units) == ("all", len(made.right))
+    assert everything.own == pytest.approx(records["base"]["dev"]["csrl"][0]["f1"])
     page = keep_diagnosis(folder, found, "fdt", examples=2)
     assert (folder / FOLDER / "fdt.md").read_text(encoding="utf-8") == page
     [record] = [json.loads(line) for line in (folder / FOLDER / "fdt.jsonl").read_text(encoding="utf-8").splitlines()]

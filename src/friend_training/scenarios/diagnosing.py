@@ -23,6 +23,7 @@ from friend_training.corpora.fingerprint import fingerprint
 from friend_training.errors import RunError
 from friend_training.examples import Dialogue
 from friend_training.friends.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
+from friend_training.friends.merged_roles import MergedRoles
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.balancing import gold_balance
 from friend_training.scenarios.bridge_failures import BridgeFailures, bridge_failures
@@ -30,6 +31,7 @@ from friend_training.scenarios.choices import Choices, choices
 from friend_training.scenarios.config import Config, FileData
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.label_quality import LabelQuality, label_quality
 from friend_training.scenarios.making import Progress
 from friend_training.scenarios.open_bridge import open_bridge
 from friend_training.scenarios.probes import probe_of
@@ -56,12 +58,13 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class IterationDiagnosis:
-    """What the models that labelled the pool in `iteration` make of dev. `pair` is about CSRL's units."""
+    """What the models that labelled the pool in `iteration` make of dev; `pair` and `quality` are about CSRL."""
 
     iteration: int
     labelled: dict[TaskName, Labelled]
     choices: dict[TaskName, Choices]
     pair: AgreementReport
+    quality: tuple[LabelQuality, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,10 @@ def diagnose(
             for name in TASKS
         }
         pair = _pair(config, data, labelled["csrl"], made["csrl"], friendship)
-        found.append(IterationDiagnosis(iteration, labelled, made, pair))
+        said = labelled["csrl"]
+        merged = MergedRoles(bridge)(said.dialogues, said.roles, said.rewrites)
+        quality = tuple(label_quality(said.roles, merged, data.csrl_dev, made["csrl"]))
+        found.append(IterationDiagnosis(iteration, labelled, made, pair, quality))
         progress(iteration, config.iterations)
     return Diagnosis(config, data, tuple(found), bridge_failures(bridge, data.csrl_dev))
 

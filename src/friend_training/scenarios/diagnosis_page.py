@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def numbers(diagnosis: Diagnosis, method: str) -> list[dict[str, Any]]:
             "error_when_agreed": one.pair.error,
             "corrected_error": one.pair.corrected_error,
             "friend_accuracy": one.pair.eta_b,
+            "label_quality": [asdict(found) for found in one.quality],
             "tasks": {
                 name: {
                     "units": len(made.right),
@@ -57,7 +59,8 @@ def keep_diagnosis(study: Path, diagnosis: Diagnosis, method: str, *, examples: 
 
 def page(diagnosis: Diagnosis, method: str, *, examples: int) -> str:
     lines = [f"# Diagnosis of {method} on dev", ""]
-    lines += [*_choice_table(diagnosis), "", *_pair_table(diagnosis), "", *_bridge_table(diagnosis.bridge)]
+    lines += [*_choice_table(diagnosis), "", *_quality_table(diagnosis), "", *_pair_table(diagnosis), ""]
+    lines += _bridge_table(diagnosis.bridge)
     if examples:
         for name in TASKS:
             lines += ["", *_cases(diagnosis.iterations[-1], name, diagnosis, examples)]
@@ -74,6 +77,17 @@ def _choice_table(diagnosis: Diagnosis) -> Iterator[str]:
             for rule in made.rules:
                 start = f"| {WORDS[name]} | {one.iteration} | {len(made.right)} | {_percent(float(made.right.mean()))}"
                 yield f"{start} | {rule.rule} | {rule.count} | {_percent(rule.precision)} |"
+
+
+def _quality_table(diagnosis: Diagnosis) -> Iterator[str]:
+    yield "CSRL's labels argument by argument, and what is new to it in the labels merged with its friend's:"
+    yield ""
+    yield "| Iteration | rule | predicates | F1, own labels | F1, merged labels | new in merged labels |"
+    yield "|--:|---|--:|--:|--:|--:|"
+    for one in diagnosis.iterations:
+        for found in one.quality:
+            scores = f"{found.own:.1f} | {found.merged:.1f} | {found.new:.1f} %"
+            yield f"| {one.iteration} | {found.rule} | {found.units} | {scores} |"
 
 
 def _pair_table(diagnosis: Diagnosis) -> Iterator[str]:
