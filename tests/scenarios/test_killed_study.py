@@ -65,7 +65,12 @@ def test_killed_anywhere_a_study_ends_in_the_same_bits(after: Lives) -> None:
 def test_it_died_at_every_event_of_every_phase(after: Lives) -> None:
     """Once at each event that the undisturbed study met: at the start of every phase, within it, and as it ended."""
     events = after.events("killed")
-    assert sorted(events) == sorted(after.events("whole"))
+
+    def comparable(events: list[str]) -> list[str]:
+        """But for steps within FDT's first labelling: undisturbed, it remembers what SST has asked of Base."""
+        return sorted(event for event in events if not event.startswith("within fdt/label-1-"))
+
+    assert comparable(events) == comparable(after.events("whole"))
     assert after.killed == [-signal.SIGKILL] * len(events) + [0]
     phases = ["encoder", "bridge"]
     for method in METHODS:
