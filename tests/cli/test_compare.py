@@ -138,6 +138,9 @@ def test_scores_stand_beside_the_papers(tmp_path: Path) -> None:
     assert "| SST | 58.6 | 41.5 | 33.0 | 24.0 | 22.2 | 33.0 |" in printed
     assert "| STBR | 59.4 |  | 33.8 |  | 23.3 |  |" in printed
     assert "FDT-S" not in printed, "it exists in few-shot only"
+    (tmp_path / "results.jsonl").write_text(lines([records[0] | {"config": {"data": {}}}]), encoding="utf-8")
+    with pytest.raises(DataError, match="few-shot and one for domain-generalisation on public data"):
+        RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "paper"], catch_exceptions=False)
 
 
 def test_results_of_two_configs_are_not_mixed(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 import json
 import random
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from friend_training.corpora.pool import MAX_CHARACTERS, build_pool, cut, telling_keys
+from friend_training.corpora.pool import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Turn
+from friend_training.scenarios.config import PoolCorpus
 
 
 def chat(*texts: str) -> tuple[Turn, ...]:
@@ -92,5 +94,11 @@ def test_too_long_chats_lose_their_oldest_turns() -> None:
 def test_as_many_of_each_corpus(small_data: Path) -> None:
     pool = build_pool(small_data, count=4, exclude=[], seed=1, evenly=["corecode", "lccc"])
     assert [d.id.partition("/")[0] for d in pool] == ["lccc", "lccc", "corecode", "corecode"]
-    with pytest.raises(DataError, match="give 4 unlabeled dialogues, 24 were asked for"):
+    with pytest.raises(DataError, match="corecode has 20 unlabeled dialogues fewer than its share of 24"):
         build_pool(small_data, count=24, exclude=[], seed=1, evenly=["corecode"])
+    with pytest.raises(DataError, match="lccc has 5 unlabeled"):  # and no other corpus fills in for it
+        build_pool(small_data, count=50, exclude=[], seed=1, evenly=["corecode", "lccc"])
+
+
+def test_a_config_can_name_every_corpus_of_the_pool() -> None:
+    assert get_args(PoolCorpus) == tuple(source.corpus for source in SOURCES)

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from pydantic import TypeAdapter
 from small import small_config
 
 from friend_training.core.picks import Share, TopN
@@ -13,8 +14,11 @@ from friend_training.core.selector import Scores, Selector
 from friend_training.core.store import LABELLED, Store
 from friend_training.errors import DataError
 from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
+from friend_training.scenarios import data
 from friend_training.scenarios.balancing import csrl_shares, rewriting_shares
 from friend_training.scenarios.choices import choices
+from friend_training.scenarios.study import run_study
+from friend_training.tasks.csrl.kinds import kind_of_roles
 
 DIALOGUE = Dialogue("d", (Turn("A", "看电影吗"), Turn("B", "看")), (Predicate(0, 1),))
 FILM = Argument("ARG1", 0, 1, 3)
@@ -81,3 +85,24 @@ def test_of_several_thresholds_the_strictest_is_on_record(tmp_path: Path) -> Non
     found = select_iteration(store, 1, 1, {"t": selector})["t"]
     assert (found["chosen"], found["threshold"]) == (2, 0.9)
     assert store.read(1)["chosen"].to_pylist() == [True, False, True, False]
+
+
+def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    chosen = ("tasks.csrl.balance=gold", "tasks.csrl.content=only", "tasks.csrl.pick_threshold={share: 0.5}")
+    config = small_config('methods=["base", "fdt"]', "data.target=film", "data.pool=12", *chosen)
+    run_study(config, tmp_path / "run")
+    made = data.load_data(config, None)
+    turns = {dialogue.id: len(dialogue.turns) for dialogue in made.pool}
+    rows = Store(tmp_path / "run" / "methods" / "fdt" / "store").read(1).to_pylist()
+    csrl = [row for row in rows if row["task"] == "csrl"]
+    for row in csrl:
+        label = TypeAdapter(Roles).validate_json(row["label"])
+        assert row["kind"] == kind_of_roles(label, turns[row["input"]] - 1)
+    assert {row["kind"] for row in rows if row["task"] == "rewriting"} <= {"changed", "unchanged"}
+    possible = sum(row["content"] and row["match"] is not None for row in csrl)
+    for kind, share in csrl_shares(made.csrl_gold).items():
+        assert sum(row["chosen"] and row["kind"] == kind for row in csrl) <= share * round(possible / 2) + 1
+    assert any(row["chosen"] for row in csrl)

@@ -135,21 +135,20 @@ def _chosen(results: "list[Result]") -> str:
 
 
 def _differences(results: "list[Result]", against: str) -> str:
-    from friend_training.scenarios.comparing import difference_rows
+    from friend_training.scenarios.comparing import SIGNIFICANT, difference_rows
 
+    star = "\\*"
     titles, rows = difference_rows(results, against=against)
     lines = [f"| {titles[0]} minus | {' | '.join(titles[1:])} |", f"|---|{'--:|' * len(titles[1:])}"]
     for method, found in rows:
         cells = [
-            "" if one is None else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]{_star(one.p_value)}"
+            ""
+            if one is None
+            else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]" + star * (one.p_value < SIGNIFICANT)
             for one in found
         ]
         lines.append(f"| {method} | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _star(p_value: float) -> str:
-    return "\\*" if p_value < 0.05 else ""
 
 
 def _paper(results: "list[Result]") -> str:

@@ -57,13 +57,12 @@ def label_shard(
         matches[friendship.first][friendship.name] = first
         matches[friendship.second][friendship.name] = second
         advanced(len(tasks) + number, steps)
-    kept = predictions | {
-        friendship.first: friendship.merge_first(inputs, predictions[friendship.first], predictions[friendship.second])
-        for friendship in friendships
-        if friendship.merge_first is not None
-    }
-    for name in kept:
-        _check_units(name, predictions[name], kept[name])
+    kept = dict(predictions)
+    for friendship in friendships:
+        if friendship.merge_first is not None:  # of several friends each adds to what those before it have said
+            name = friendship.first
+            kept[name] = friendship.merge_first(inputs, kept[name], predictions[friendship.second])
+            _check_units(name, predictions[name], kept[name])
     return pa.concat_tables(
         [_rows(task, name, inputs, kept[name], matches[name], aggregate, audit) for name, task in tasks.items()]
     )

@@ -69,6 +69,9 @@ def build_pool(
                 pool.append(candidate)
         if len(pool) == count:
             return pool
+        if evenly and len(pool) < full:
+            short = f"{source.corpus} has {full - len(pool)} unlabeled dialogues fewer than its share of {count}"
+            raise DataError(short, path=data_dir)
     if len(pool) < count:
         raise DataError(f"the corpora here give {len(pool)} unlabeled dialogues, {count} were asked for", path=data_dir)
     return pool

@@ -17,6 +17,9 @@ from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.edits import origin
 from friend_training.tasks.srl.bridge import Bridge
 
+Place = tuple[int, int]
+"""Where a character of u_t' came from: turn and offset."""
+
 
 @dataclass(frozen=True, slots=True)
 class MergedRoles:
@@ -32,17 +35,23 @@ class MergedRoles:
     ) -> list[list[Prediction]]:
         answers = asked_of(self.bridge, inputs, rewrites)
         return [
-            [
-                prediction if found is None else _merged(prediction, dialogue, units[0].label, found)
-                for prediction, found in zip(own, of_dialogue, strict=True)
-            ]
-            for dialogue, own, units, of_dialogue in zip(inputs, roles, rewrites, answers, strict=True)
+            _of_dialogue(dialogue, own, units[0].label, found)
+            for dialogue, own, units, found in zip(inputs, roles, rewrites, answers, strict=True)
         ]
 
 
-def _merged(prediction: Prediction, dialogue: Dialogue, rewrite: Rewrite, found: SentenceRoles) -> Prediction:
-    current = len(dialogue.turns) - 1
-    within = _within(dialogue, rewrite, found)
+def _of_dialogue(
+    dialogue: Dialogue, own: Sequence[Prediction], rewrite: Rewrite, answers: Sequence[SentenceRoles | None]
+) -> list[Prediction]:
+    came_from, current = origin(rewrite, dialogue), len(dialogue.turns) - 1
+    return [
+        prediction if found is None else _merged(prediction, current, came_from, found)
+        for prediction, found in zip(own, answers, strict=True)
+    ]
+
+
+def _merged(prediction: Prediction, current: int, came_from: Sequence[Place], found: SentenceRoles) -> Prediction:
+    within = _within(current, came_from, found)
     taken = {argument.role for argument in within}
     unseen = [a for a in prediction.label.arguments if a.turn != current or a.start == SPEAKER]
     own = [argument for argument in unseen if argument.role not in taken]
@@ -50,12 +59,11 @@ def _merged(prediction: Prediction, dialogue: Dialogue, rewrite: Rewrite, found:
     return replace(prediction, label=label, content=bool(label.arguments), kind=kind_of_roles(label, current))
 
 
-def _within(dialogue: Dialogue, rewrite: Rewrite, found: SentenceRoles) -> list[Argument]:
+def _within(current: int, came_from: Sequence[Place], found: SentenceRoles) -> list[Argument]:
     """The friend's arguments that stand in u_t, at their places there.
 
     A span of u_t' can be made of inserted and of kept characters: its longest run in one turn is taken for it.
     """
-    came_from, current = origin(rewrite, dialogue), len(dialogue.turns) - 1
     arguments = []
     for argument in found.arguments:
         runs = _runs(came_from[argument.start : argument.end])
@@ -65,7 +73,7 @@ def _within(dialogue: Dialogue, rewrite: Rewrite, found: SentenceRoles) -> list[
     return arguments
 
 
-def _runs(places: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+def _runs(places: Sequence[Place]) -> list[tuple[int, int, int]]:
     """Characters that follow each other in one turn, as (turn, start, end)."""
     runs: list[tuple[int, int, int]] = []
     for turn, offset in places:

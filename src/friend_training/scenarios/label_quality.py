@@ -7,6 +7,8 @@ label that the model gives by itself teaches it nothing but to be surer: new is 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from friend_training.core.selector import BoolColumn
 from friend_training.core.task import Prediction
 from friend_training.examples import CsrlExample
@@ -34,7 +36,7 @@ def label_quality(
     gold: Sequence[CsrlExample],
     made: Choices,
 ) -> list[LabelQuality]:
-    rules = [("all", made.right | ~made.right), *((rule.rule, rule.chosen) for rule in made.rules)]
+    rules = [("all", np.ones_like(made.right)), *((rule.rule, rule.chosen) for rule in made.rules)]
     dialogues = [example.dialogue for example in gold for _ in example.roles]
     right = [roles for example in gold for roles in example.roles]
     alone, both = ([unit.label for units in said for unit in units] for said in (own, merged))
