@@ -129,6 +129,37 @@ def test_differences_are_shown_with_intervals(tmp_path: Path) -> None:
     assert row.endswith("]\\* |  |  |  |")
 
 
+def test_differences_are_shown_by_seed(tmp_path: Path) -> None:
+    scores = {("sst", 1): 40.0, ("sst", 2): 41.0, ("mt", 2): 40.5, ("fdt", 1): 41.0, ("fdt", 2): 44.0}
+    records = [
+        {"config_id": "abc", "method": method, "seed": seed, "metrics": {"csrl.f1": f1}}
+        for (method, seed), f1 in scores.items()
+    ]
+    (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "seeds"]).stdout
+    assert printed.splitlines() == [
+        "| FDT minus | score | seed 1 | seed 2 | mean ± deviation |",
+        "|---|---|--:|--:|--:|",
+        "| SST | F1 | +1.0 | +3.0 | +2.0 ± 1.4 |",
+        "| MT | F1 |  | +3.5 | +3.5 |",
+    ]
+
+
+@pytest.mark.parametrize("show", ["differences", "seeds"])
+def test_what_the_others_are_compared_with_must_be_there(tmp_path: Path, show: str) -> None:
+    write_experiment(tmp_path)
+    with pytest.raises(DataError, match="no result of cps to compare the others with; there are: fdt, stbr"):
+        RUNNER.invoke(app, ["compare", str(tmp_path), "--show", show, "--against", "cps"], catch_exceptions=False)
+
+
+def test_stars_are_explained_where_there_are_any(tmp_path: Path) -> None:
+    write_experiment(tmp_path)
+    of_fdt = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
+    of_none = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown", "--against", "mt"]).stdout
+    assert "differs from FDT" in of_fdt
+    assert "differs from" not in of_none
+
+
 def test_scores_stand_beside_the_papers(tmp_path: Path) -> None:
     metrics = {"csrl.f1": 41.0, "rewriting.em": 24.0, "rewriting.wer": 33.0}
     record = {"config_id": "abc", "method": "sst", "config": {"data": {"scenario": "domain-generalisation"}}}

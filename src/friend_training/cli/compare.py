@@ -28,6 +28,7 @@ class Shown(StrEnum):
     CHOSEN = "chosen"
     DETAILS = "details"
     DIFFERENCES = "differences"
+    SEEDS = "seeds"
     PAPER = "paper"
 
 
@@ -39,7 +40,8 @@ def compare(
         Shown,
         typer.Option(
             help="Scores on test, on dev by iteration, how precise the chosen were, every score on test, how far FDT is"
-            " ahead of each method with 95 % intervals, or the scores beside those of the paper's Table 1."
+            " ahead of each method with 95 % intervals, the same for each seed, or the scores beside those of the"
+            " paper's Table 1."
         ),
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
@@ -68,6 +70,7 @@ def compare(
         Shown.CHOSEN: _chosen,
         Shown.DETAILS: _details,
         Shown.DIFFERENCES: partial(_differences, against=against),
+        Shown.SEEDS: partial(_by_seed, against=against),
         Shown.PAPER: _paper,
     }
     tables = [_heading(title) + written[show](results) for title, results in groups.items()]
@@ -148,6 +151,24 @@ def _differences(results: "list[Result]", against: str) -> str:
             for one in found
         ]
         lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _by_seed(results: "list[Result]", against: str) -> str:
+    from statistics import fmean, stdev
+
+    from friend_training.scenarios.comparing import seed_rows
+
+    titles, rows = seed_rows(results, against=against)
+    lines = [
+        f"| {titles[0]} minus | score | {' | '.join(titles[1:])} | mean ± deviation |",
+        f"|---|---|{'--:|' * len(titles)}",
+    ]
+    for method, score, found in rows:
+        cells = ["" if one is None else f"{one:+.1f}" for one in found]
+        known = [one for one in found if one is not None]
+        mean = f"{fmean(known):+.1f}" + (f" ± {stdev(known):.1f}" if len(known) > 1 else "")
+        lines.append(f"| {method} | {score} | {' | '.join(cells)} | {mean} |")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from friend_training.core.counts import Counts
+from friend_training.errors import DataError
 from friend_training.evaluation.significance import Comparison, Metric, paired_bootstrap
 from friend_training.evaluation.tables import Column, Table, build_table
 from friend_training.methods.known import METHODS
@@ -45,7 +46,8 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
         for (method, metric), found in comparisons(results, against=against).items()
         if found.p_value < SIGNIFICANT
     }
-    caption = f"* differs from {_in_words(against)}, paired bootstrap over test dialogues, p < {SIGNIFICANT}"
+    stars = f"* differs from {_in_words(against)}, paired bootstrap over test dialogues, p < {SIGNIFICANT}"
+    caption = stars if against in names else ""
     return build_table(records, COLUMNS, scenario=title, marks=marks, caption=caption)
 
 
@@ -78,6 +80,7 @@ def difference_rows(
     results: Sequence[Result], *, against: str
 ) -> tuple[list[str], list[tuple[str, list[Comparison | None]]]]:
     """The titles, and for each method how much better `against` is (worse, where less is better), with intervals."""
+    _must_be_there(against, results)
     found = comparisons(results, against=against)
     titles = {column.metric: column.title for column in COLUMNS}
     metrics = [metric for metric, _, _ in TESTED]
@@ -87,6 +90,39 @@ def difference_rows(
         if any(name == method for name, _ in found)
     ]
     return [_in_words(against), *(titles[metric] for metric in metrics)], rows
+
+
+def seed_rows(
+    results: Sequence[Result], *, against: str
+) -> tuple[list[str], list[tuple[str, str, list[float | None]]]]:
+    """The titles, and for each method and score by how much `against` is more with each of its seeds.
+
+    The bootstrap draws dialogues and keeps the seeds: whether a difference outlives another seed is seen here.
+    """
+    _must_be_there(against, results)
+    metrics: dict[str, dict[int, dict[str, float]]] = {}
+    for result in _in_order(results):
+        metrics.setdefault(result.method, {})[result.seed] = result.record["metrics"]
+    ours = metrics.pop(against)
+    titles = {column.metric: column.title for column in COLUMNS}
+    rows: list[tuple[str, str, list[float | None]]] = []
+    for method, theirs in metrics.items():
+        for metric, _, _ in TESTED:
+            both = [metric in ours[seed] and metric in theirs.get(seed, {}) for seed in ours]
+            ahead = [
+                ours[seed][metric] - theirs[seed][metric] if has else None for seed, has in zip(ours, both, strict=True)
+            ]
+            if any(both):
+                rows.append((_in_words(method), titles[metric], ahead))
+    return [_in_words(against), *(f"seed {seed}" for seed in ours)], rows
+
+
+def _must_be_there(method: str, results: Sequence[Result]) -> None:
+    there = sorted({result.method for result in results})
+    if method not in there:
+        raise DataError(
+            f"no result of {method} to compare the others with; there are: {', '.join(there)} (see --against)"
+        )
 
 
 def _stack(counts: dict[tuple[str, int], dict[str, Counts]], method: str, seeds: Sequence[int], task: str) -> Counts:
