@@ -20,9 +20,9 @@ def diagnose(
 
     The models of each iteration label the dev dialogues as if they had
     no labels. Tables: how many pseudo-labels matching and confidence
-    choose and how many of those are right; how often the friends agree
-    by chance (ε) and how far their errors hang together; what the
-    bridge gets wrong. Then N examples each of errors that only matching
+    choose and how many of those are right, and how many would be if
+    fewer were chosen; how often the friends agree by chance (ε) and how
+    far their errors hang together; what the bridge gets wrong. Then N examples each of errors that only matching
     catches, of those that only confidence catches, of right labels that
     matching throws away, and of the bridge's failures.
 

@@ -11,6 +11,7 @@ from friend_training.examples import OPENING, ROLES, SPEAKER, Dialogue, Roles, S
 from friend_training.friends.csrl_rewriting import RoleString
 from friend_training.scenarios.bridge_failures import BridgeFailures
 from friend_training.scenarios.diagnosing import Diagnosis, IterationDiagnosis
+from friend_training.scenarios.strictness import strictness
 from friend_training.scenarios.tasks import TASKS, TaskName
 
 FOLDER = "diagnosis"
@@ -40,6 +41,7 @@ def numbers(diagnosis: Diagnosis, method: str) -> list[dict[str, Any]]:
                     "errors_only_match_catches": len(made.caught_by_match()),
                     "errors_only_confidence_catches": len(made.caught_by_confidence()),
                     "right_lost_by_match": len(made.lost_by_match()),
+                    "strictness": [asdict(found) for found in strictness(made)],
                 }
                 for name, made in one.choices.items()
             },
@@ -59,7 +61,8 @@ def keep_diagnosis(study: Path, diagnosis: Diagnosis, method: str, *, examples: 
 
 def page(diagnosis: Diagnosis, method: str, *, examples: int) -> str:
     lines = [f"# Diagnosis of {method} on dev", ""]
-    lines += [*_choice_table(diagnosis), "", *_quality_table(diagnosis), "", *_pair_table(diagnosis), ""]
+    lines += [*_choice_table(diagnosis), "", *_strictness_table(diagnosis), ""]
+    lines += [*_quality_table(diagnosis), "", *_pair_table(diagnosis), ""]
     lines += _bridge_table(diagnosis.bridge)
     if examples:
         for name in TASKS:
@@ -77,6 +80,18 @@ def _choice_table(diagnosis: Diagnosis) -> Iterator[str]:
             for rule in made.rules:
                 start = f"| {WORDS[name]} | {one.iteration} | {len(made.right)} | {_percent(float(made.right.mean()))}"
                 yield f"{start} | {rule.rule} | {rule.count} | {_percent(rule.precision)} |"
+
+
+def _strictness_table(diagnosis: Diagnosis) -> Iterator[str]:
+    yield "How many are right among the best few whose labels say something:"
+    yield ""
+    yield "| Task | Iteration | share | units | right, by match and confidence | right, by confidence |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for name in TASKS:
+        for one in diagnosis.iterations:
+            for found in strictness(one.choices[name]):
+                start = f"| {WORDS[name]} | {one.iteration} | {100 * found.share:.0f} % | {found.units}"
+                yield f"{start} | {_percent(found.by_match)} | {_percent(found.by_confidence)} |"
 
 
 def _quality_table(diagnosis: Diagnosis) -> Iterator[str]:
