@@ -1,9 +1,11 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from friend_training.core.counts import Counts, f1_of
-from friend_training.evaluation.significance import group_counts, paired_bootstrap
+from friend_training.evaluation.significance import group_counts, paired_bootstrap, paired_bootstraps
 
 
 def mean(counts: Counts) -> Counts:
@@ -96,3 +98,20 @@ def test_wrong_shapes_are_refused() -> None:
         paired_bootstrap(np.ones((1, 0, 2)), np.ones((1, 0, 2)), mean)
     with pytest.raises(ValueError, match="one group per unit"):
         group_counts(np.ones((2, 2)), ["x"])
+
+
+def test_many_pairs_at_once_are_as_each_by_itself() -> None:
+    draw = np.random.default_rng(5)
+    pairs = [(draw.random((seeds, 30, 3)), draw.random((seeds, 30, 3))) for seeds in (1, 2, 5)]
+    at_once = paired_bootstraps(pairs, [mean, f1_of], samples=500)
+    for pair, found in zip(pairs, at_once, strict=True):
+        for metric, one in zip((mean, f1_of), found, strict=True):
+            alone = paired_bootstrap(*pair, metric, samples=500)
+            assert dataclasses.astuple(one) == pytest.approx(dataclasses.astuple(alone))
+    assert paired_bootstraps([], [mean]) == []
+
+
+def test_pairs_of_other_dialogues_are_refused() -> None:
+    pairs = [(np.ones((1, 3, 2)), np.ones((1, 3, 2))), (np.ones((1, 4, 2)), np.ones((1, 4, 2)))]
+    with pytest.raises(ValueError, match="of the same dialogues"):
+        paired_bootstraps(pairs, [mean])

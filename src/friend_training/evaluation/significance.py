@@ -43,28 +43,64 @@ def paired_bootstrap(
     interval is the percentile interval. The p-value belongs to it: twice the share of samples on the rarer side of 0
     (0 itself on both sides), the observed sample counted in, so it is never 0.
     """
-    if counts_a.ndim != 3 or counts_b.ndim != 3 or counts_a.shape[1:] != counts_b.shape[1:]:
+    pairs = [(counts_a, counts_b)]
+    [[found]] = paired_bootstraps(pairs, [metric], samples=samples, seed=seed, confidence=confidence)
+    return found
+
+
+def paired_bootstraps(
+    pairs: Sequence[tuple[Counts, Counts]],
+    metrics: Sequence[Metric],
+    *,
+    samples: int = 10_000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> list[list[Comparison]]:
+    """`paired_bootstrap` of every pair in every metric, all of the same dialogues.
+
+    Drawing the dialogues takes longest; it is done once for all.
+    """
+    if not pairs:
+        return []
+    for pair in pairs:
+        _check_alike(*pair, dialogues=pairs[0][0].shape[1])
+    pooled = [side.mean(0) for pair in pairs for side in pair]  # each [dialogues, k]
+    drawn = _drawn_sums(np.concatenate(pooled, axis=1), samples, seed)
+    sums = np.split(drawn, np.cumsum([side.shape[1] for side in pooled])[:-1], axis=1)
+    return [
+        [_comparison(metric, whole_a.sum(0), whole_b.sum(0), drawn_a, drawn_b, confidence) for metric in metrics]
+        for whole_a, whole_b, drawn_a, drawn_b in zip(pooled[::2], pooled[1::2], sums[::2], sums[1::2], strict=True)
+    ]
+
+
+def _check_alike(counts_a: Counts, counts_b: Counts, *, dialogues: int) -> None:
+    alike = counts_a.ndim == counts_b.ndim == 3 and counts_a.shape[1:] == counts_b.shape[1:]
+    if not alike or counts_a.shape[1] != dialogues:
         raise ValueError(
             f"expected counts [seeds, dialogues, k] of the same dialogues, got {counts_a.shape} and {counts_b.shape}"
         )
-    dialogues = counts_a.shape[1]
     if not dialogues or not counts_a.shape[0] or not counts_b.shape[0]:
         raise ValueError(f"nothing to compare: got counts {counts_a.shape} and {counts_b.shape}")
-    pooled_a, pooled_b = counts_a.mean(0), counts_b.mean(0)  # [dialogues, k]
-    value_a, value_b = float(metric(pooled_a.sum(0))), float(metric(pooled_b.sum(0)))
 
+
+def _drawn_sums(counts: Counts, samples: int, seed: int) -> Counts:
+    """The sums of counts [dialogues, k] over each sample of dialogues → [samples, k]."""
     generator = np.random.default_rng(seed)
-    differences = np.empty(samples)
+    dialogues = len(counts)
     chunk = max(1, _DRAWS_AT_ONCE // dialogues)
-    for start in range(0, samples, chunk):
-        size = min(chunk, samples - start)
-        weights = _multiplicities(generator, size, dialogues)
-        differences[start : start + size] = metric(weights @ pooled_a) - metric(weights @ pooled_b)
+    sizes = [min(chunk, samples - start) for start in range(0, samples, chunk)]
+    return np.concatenate([_multiplicities(generator, size, dialogues) @ counts for size in sizes])
 
+
+def _comparison(
+    metric: Metric, whole_a: Counts, whole_b: Counts, drawn_a: Counts, drawn_b: Counts, confidence: float
+) -> Comparison:
+    value_a, value_b = float(metric(whole_a)), float(metric(whole_b))
+    differences = metric(drawn_a) - metric(drawn_b)
     tail = (1 - confidence) / 2
     low, high = np.quantile(differences, [tail, 1 - tail])
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
-    p_value = min(1.0, 2 * (rarer + 1) / (samples + 1))
+    p_value = min(1.0, 2 * (rarer + 1) / (len(differences) + 1))
     return Comparison(value_a, value_b, value_a - value_b, float(low), float(high), p_value)
 
 

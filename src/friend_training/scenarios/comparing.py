@@ -8,7 +8,7 @@ import numpy as np
 
 from friend_training.core.counts import Counts
 from friend_training.errors import DataError
-from friend_training.evaluation.significance import Comparison, Metric, paired_bootstrap
+from friend_training.evaluation.significance import Comparison, Metric, paired_bootstraps
 from friend_training.evaluation.tables import Column, Table, build_table
 from friend_training.methods.known import METHODS
 from friend_training.scenarios.counts import load_counts
@@ -66,13 +66,25 @@ def _with_seeds(results: Sequence[Result]) -> dict[str, str]:
 def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, str], Comparison]:
     """(method, metric) → the difference `against` − method on the seeds that both have."""
     counts = {(r.method, r.seed): load_counts(r.counts) for r in results if r.counts.is_file()}
+    seeds = {
+        method: [seed for name, seed in counts if name == method and (against, seed) in counts]
+        for method in dict.fromkeys(method for method, _ in counts if method != against)
+    }
     found: dict[tuple[str, str], Comparison] = {}
-    for method in dict.fromkeys(method for method, _ in counts if method != against):
-        seeds = [seed for name, seed in counts if name == method and (against, seed) in counts]
-        for metric, task, function in TESTED:
-            if seeds and all(task in counts[name, seed] for name in (method, against) for seed in seeds):
-                ours, theirs = (_stack(counts, name, seeds, task) for name in (against, method))
-                found[method, metric] = paired_bootstrap(ours, theirs, function)
+    for task in dict.fromkeys(task for _, task, _ in TESTED):
+        methods = [
+            method
+            for method, own in seeds.items()
+            if own and all(task in counts[name, seed] for name in (method, against) for seed in own)
+        ]
+        pairs = [
+            (_stack(counts, against, seeds[method], task), _stack(counts, method, seeds[method], task))
+            for method in methods
+        ]
+        tested = [(metric, function) for metric, of, function in TESTED if of == task]
+        compared = paired_bootstraps(pairs, [function for _, function in tested])
+        for method, of_method in zip(methods, compared, strict=True):
+            found |= {(method, metric): one for (metric, _), one in zip(tested, of_method, strict=True)}
     return found
 
 
