@@ -1,0 +1,81 @@
+"""The pupils themselves on test, whether dev prefers them to Base or not.
+
+The table of an experiment reports the iteration that is best on dev, and that is often Base, whose own training has
+been stopped where dev was best, as no update is. So methods look more alike than their pupils are. This scores the
+models of the last iteration; nothing is chosen by it.
+
+    python experiments/real-few-shot/pupils.py RUNS    # the runs of `friend-train experiment`: has seed-1, seed-2, …
+    friend-train compare experiments/real-few-shot/pupils
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.counts import Counts
+from friend_training.core.run import Run
+from friend_training.scenarios.counts import CountingTest, load_counts, save_counts
+from friend_training.scenarios.data import RunData, load_data
+from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.results import add_result, done, read_results, settings_id
+from friend_training.scenarios.tasks import TASKS, TaskName, make_task
+
+HERE = Path(__file__).parent
+PUPILS = HERE / "pupils"
+METHODS = ("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("--data-dir", type=Path)
+    given = parser.parse_args()
+    records = {(record["method"], record["seed"]): record for record in read_results(HERE)}
+    for study in sorted(given.runs.glob("seed-*")):
+        config = run_config(study)
+        if config.seed not in {seed for _, seed in records}:
+            continue
+        small = config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})  # it is not looked at
+        data = load_data(small, given.data_dir)
+        identity = settings_id(config.model_dump(mode="json"))
+        for method in METHODS:
+            if (identity, method, config.seed) in done(PUPILS) or (method, config.seed) not in records:
+                continue
+            record, counts = pupil(study, method, records[method, config.seed], data)
+            with tempfile.TemporaryDirectory() as folder:
+                save_counts(Path(folder) / "counts.npz", counts)
+                add_result(PUPILS, record | {"config_id": identity}, Path(folder) / "counts.npz")
+            print(config.seed, method, {name: round(value, 1) for name, value in record["metrics"].items()}, flush=True)
+
+
+def pupil(
+    study: Path, method: str, reported: dict[str, Any], data: RunData
+) -> tuple[dict[str, Any], dict[str, Counts]]:
+    """The scores of a method's last models; what was reported is taken over where it is of the last iteration."""
+    last = run_config(study).iterations
+    metrics: dict[str, float] = {}
+    counts = load_counts(method_folder(study, method) / "counts.npz")
+    for task in TASKS:
+        if reported["best_iteration"][task] == last:
+            metrics |= {name: value for name, value in reported["metrics"].items() if name.startswith(f"{task}.")}
+        else:
+            metrics |= _scored(study, method, task, last, data, counts)
+    record = {"method": method, "seed": reported["seed"], "config": reported["config"], "code": reported["code"]}
+    return record | {"iteration": last, "metrics": metrics}, counts
+
+
+def _scored(
+    study: Path, method: str, task: TaskName, iteration: int, data: RunData, counts: dict[str, Counts]
+) -> dict[str, float]:
+    run = Run.open(method_folder(study, method))
+    checkpoint = run.checkpoint(task, iteration)
+    model = make_task(run_config(study), task, checkpoint)
+    load_checkpoint(model, checkpoint, digest=run.require(f"train-{task}-{iteration}")["digest"])
+    gold = data.csrl_test if task == "csrl" else data.rewriting_test
+    return {f"{task}.{name}": value for name, value in CountingTest(task, model, counts)(gold).items()}
+
+
+if __name__ == "__main__":
+    main()
