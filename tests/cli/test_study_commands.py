@@ -74,7 +74,9 @@ def test_ctrl_c_stops_and_resume_completes(
 ) -> None:
     folder = tmp_path / "stopped"
     program = (
-        "import sys, friend_training.scenarios.data as data; from friend_training.cli.main import main; "
+        "import signal, sys, friend_training.scenarios.data as data; from friend_training.cli.main import main; "
+        # A shell starts what runs in the background with Ctrl-C ignored; then this test would wait for ever.
+        "signal.signal(signal.SIGINT, signal.default_int_handler); "
         f"data.EMBEDDED_TRAIN = {CORPUS}; main(sys.argv[1:])"
     )
     # Far more steps than there is time for: it is stopped in the middle of training.
