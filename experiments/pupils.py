@@ -4,7 +4,7 @@ The table of an experiment reports the iteration that is best on dev, and that i
 been stopped where dev was best, as no update is. So methods look more alike than their pupils are. This scores the
 models of the last iteration; nothing is chosen by it.
 
-    python experiments/real-few-shot/pupils.py RUNS    # the runs of `friend-train experiment`: has seed-1, seed-2, …
+    python experiments/pupils.py experiments/real-few-shot RUNS   # the experiment's runs: has seed-1, seed-2, …
     friend-train compare experiments/real-few-shot/pupils
 """
 
@@ -22,17 +22,17 @@ from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.results import add_result, done, read_results, settings_id
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 
-HERE = Path(__file__).parent
-PUPILS = HERE / "pupils"
 METHODS = ("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path)
+    parser.add_argument("experiment", type=Path, help="its results are read, and EXPERIMENT/pupils is written")
+    parser.add_argument("runs", type=Path, help="the folder with its runs: seed-1, seed-2, …")
     parser.add_argument("--data-dir", type=Path)
     given = parser.parse_args()
-    records = {(record["method"], record["seed"]): record for record in read_results(HERE)}
+    pupils = given.experiment / "pupils"
+    records = {(record["method"], record["seed"]): record for record in read_results(given.experiment)}
     for study in sorted(given.runs.glob("seed-*")):
         config = run_config(study)
         if config.seed not in {seed for _, seed in records}:
@@ -41,12 +41,12 @@ def main() -> None:
         data = load_data(small, given.data_dir)
         identity = settings_id(config.model_dump(mode="json"))
         for method in METHODS:
-            if (identity, method, config.seed) in done(PUPILS) or (method, config.seed) not in records:
+            if (identity, method, config.seed) in done(pupils) or (method, config.seed) not in records:
                 continue
             record, counts = pupil(study, method, records[method, config.seed], data)
             with tempfile.TemporaryDirectory() as folder:
                 save_counts(Path(folder) / "counts.npz", counts)
-                add_result(PUPILS, record | {"config_id": identity}, Path(folder) / "counts.npz")
+                add_result(pupils, record | {"config_id": identity}, Path(folder) / "counts.npz")
             print(config.seed, method, {name: round(value, 1) for name, value in record["metrics"].items()}, flush=True)
 
 
