@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
+from friend_training.nn.precision import Precision, computing, prepare
 from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
 
 FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
@@ -36,6 +37,7 @@ class Encoder(nn.Module):
         config = model.config
         self.width: int = config.hidden_size  # type: ignore[union-attr, assignment]
         self.types: int = getattr(config, "type_vocab_size", 0)
+        self.precision: Precision = "fp32"
         # A batch touches a few hundred of many thousand rows: the others get neither gradient nor optimizer state.
         self.words.sparse = True
 
@@ -50,12 +52,23 @@ class Encoder(nn.Module):
         if added is not None:
             vectors = vectors + added
         types = types if self.types > 1 else torch.zeros_like(types)
-        hidden: Tensor = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask).last_hidden_state
+        with computing(self.precision, vectors.device.type):
+            encoded = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask)
+        hidden: Tensor = encoded.last_hidden_state.float()
         return hidden
 
     def save_shape(self, folder: Path) -> None:
         """All that is needed to make this encoder again, but for its weights and tokenizer."""
         self.model.config.save_pretrained(str(folder))  # type: ignore[union-attr, operator]
+
+
+def compute_in(precision: Precision, network: nn.Module) -> nn.Module:
+    """The same network, whose encoders compute in that precision from now on."""
+    for part in network.modules():
+        if isinstance(part, Encoder):
+            part.precision = precision
+            prepare(part.model, precision)
+    return network
 
 
 def load_encoder(source: str | Path) -> Encoder:

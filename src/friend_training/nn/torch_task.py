@@ -16,6 +16,7 @@ from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
 from friend_training.nn.dropout import with_byte_dropout
+from friend_training.nn.encoder import compute_in
 from friend_training.nn.encoders import open_encoder, shaped_encoder
 from friend_training.nn.processes import gathered
 from friend_training.nn.shares import pseudo_parts, put_together, whole_or_parts
@@ -50,7 +51,7 @@ class TorchTask:
     @network.setter
     def network(self, network: nn.Module) -> None:
         """Methods that work inside training make networks of their own."""
-        self._network = with_byte_dropout(network)
+        self._network = compute_in(self.settings.precision, with_byte_dropout(network))
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan

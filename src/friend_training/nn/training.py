@@ -13,6 +13,7 @@ from friend_training.nn import processes
 from friend_training.nn.hands import Hands
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
+from friend_training.nn.precision import Precision
 from friend_training.nn.shares import Items, batches_by_hand
 
 Progress = Callable[[int, int], None]
@@ -38,6 +39,7 @@ class TrainingSettings:
     look_every: int = 50
     early_stopping_units: int = 300
     labelling_pieces: int = 1024
+    precision: Precision = "fp32"
 
 
 def train(

@@ -134,7 +134,10 @@ class HanlpBridge(Section):
 
 
 class Training(Section):
-    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not."""
+    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not.
+
+    `precision` 'bf16': the encoder computes in it, here and when it labels (nn/encoder.py). It may be left out.
+    """
 
     batch_size: Count
     encoder_rate: Annotated[float, Field(gt=0)]
@@ -145,6 +148,7 @@ class Training(Section):
     look_every: Count
     early_stopping_units: Count
     labelling_pieces: Count
+    precision: Annotated[Literal["fp32", "bf16"], Field(exclude_if=lambda said: said == "fp32")] = "fp32"
 
 
 class Task(Section):
@@ -263,7 +267,7 @@ class Config(Section):
 
 LATER_SETTINGS = {
     name
-    for section in (Config, PublicData, TrainedBridge, Task)
+    for section in (Config, PublicData, TrainedBridge, Task, Training)
     for name, setting in section.model_fields.items()
     if not setting.is_required()
 }

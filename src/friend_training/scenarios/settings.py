@@ -5,4 +5,4 @@ from friend_training.scenarios import config
 
 
 def training_settings(section: config.Training) -> TrainingSettings:
-    return TrainingSettings(**section.model_dump())
+    return TrainingSettings(**(section.model_dump() | {"precision": section.precision}))  # left out where it is fp32
