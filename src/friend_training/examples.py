@@ -65,10 +65,14 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The label of one CSRL unit: a predicate of u_t and its arguments, sorted."""
+    """The label of one CSRL unit: a predicate of u_t and its arguments, sorted.
+
+    `unsure` are spans of which a pseudo-label does not know whether they are arguments: nothing is learnt there.
+    """
 
     predicate: Predicate
     arguments: tuple[Argument, ...]
+    unsure: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

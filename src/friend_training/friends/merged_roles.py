@@ -51,7 +51,7 @@ def _of_dialogue(
 
 
 def _merged(prediction: Prediction, current: int, came_from: Sequence[Place], found: SentenceRoles) -> Prediction:
-    within = _within(current, came_from, found)
+    within = [argument for argument in arguments_in_dialogue(came_from, found) if argument.turn == current]
     taken = {argument.role for argument in within}
     unseen = [a for a in prediction.label.arguments if a.turn != current or a.start == SPEAKER]
     own = [argument for argument in unseen if argument.role not in taken]
@@ -59,17 +59,15 @@ def _merged(prediction: Prediction, current: int, came_from: Sequence[Place], fo
     return replace(prediction, label=label, content=bool(label.arguments), kind=kind_of_roles(label, current))
 
 
-def _within(current: int, came_from: Sequence[Place], found: SentenceRoles) -> list[Argument]:
-    """The friend's arguments that stand in u_t, at their places there.
+def arguments_in_dialogue(came_from: Sequence[Place], found: SentenceRoles) -> list[Argument]:
+    """The arguments of u_t' at the places in the dialogue that their characters came from.
 
     A span of u_t' can be made of inserted and of kept characters: its longest run in one turn is taken for it.
     """
     arguments = []
     for argument in found.arguments:
         runs = _runs(came_from[argument.start : argument.end])
-        turn, start, end = max(runs, key=lambda run: run[2] - run[1])
-        if turn == current:
-            arguments.append(Argument(argument.role, turn, start, end))
+        arguments.append(Argument(argument.role, *max(runs, key=lambda run: run[2] - run[1])))
     return arguments
 
 

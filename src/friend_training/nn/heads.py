@@ -10,6 +10,9 @@ from torch import Tensor
 MASKED = -1e4
 """The logit of an impossible class: finite, so that soft targets meet no 0 · ∞."""
 
+UNKNOWN = -100
+"""The hard target of a slot that nobody knows: it costs nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -38,6 +41,6 @@ def unit_losses(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
     for head, target in zip(heads, targets, strict=True):
         classes = head.logits.size(-1)
         flat_target = target.reshape(-1, classes) if target.dim() == 3 else target.reshape(-1)
-        entropy = F.cross_entropy(head.logits.reshape(-1, classes), flat_target, reduction="none")
+        entropy = F.cross_entropy(head.logits.reshape(-1, classes), flat_target, reduction="none", ignore_index=UNKNOWN)
         losses.append(head.mean(entropy.view(head.mask.shape)))
     return torch.stack(losses).sum(dim=0)  # [U]

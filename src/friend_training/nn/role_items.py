@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from friend_training.examples import Argument, Dialogue, Predicate, Roles
 from friend_training.nn.batching import pad
-from friend_training.nn.bio import Adjacent, decode_tags, encode_spans, probability_of, spans_of
-from friend_training.nn.heads import Head
+from friend_training.nn.bio import OUTSIDE, Adjacent, decode_tags, encode_spans, probability_of, spans_of
+from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.rendering import NO_TURN, Rendered, render_all
 from friend_training.nn.role_labeller import RoleBatch
 from friend_training.nn.tokens import Tokenizer
@@ -77,20 +77,21 @@ def role_items(
                 asked=asked,
                 predicates=tuple(asked[index] for index in found),
                 pieces=tuple(place for place in places if place is not None),
-                tags=None if roles is None else tuple(_tags(layout, roles[index].arguments) for index in found),
+                tags=None if roles is None else tuple(_tags(layout, roles[index]) for index in found),
                 weights=(1.0,) * len(found) if weights is None else tuple(weights[number][index] for index in found),
             )
         )
     return items
 
 
-def _tags(layout: Rendered, arguments: Sequence[Argument]) -> NDArray[np.int64]:
-    spans = []
-    for argument in arguments:
-        place = layout.covering(argument.turn, argument.start, argument.end)
-        if place is not None:
-            spans.append((argument.role, *place))
-    return encode_spans(len(layout), spans)
+def _tags(layout: Rendered, label: Roles) -> NDArray[np.int64]:
+    spans = [(a.role, *place) for a in label.arguments if (place := layout.covering(a.turn, a.start, a.end))]
+    tags = encode_spans(len(layout), spans)
+    for a in label.unsure:
+        if place := layout.covering(a.turn, a.start, a.end):
+            inside = tags[slice(*place)]
+            inside[inside == OUTSIDE] = UNKNOWN
+    return tags
 
 
 def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:

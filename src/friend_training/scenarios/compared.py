@@ -13,6 +13,7 @@ from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.friends.bridge_parser import LabelledByBridge
+from friend_training.friends.checked_roles import Check, CheckedRoles
 from friend_training.friends.gold_bridge import with_gold_bridge
 from friend_training.friends.merged_roles import MergedRoles
 from friend_training.methods.base import base, base_same_steps
@@ -100,6 +101,10 @@ def _fdt_shuffled(s: Setting) -> Outcomes:
 
 def _fdt_merged(s: Setting) -> Outcomes:
     return _fdt(s, friendship=replace(s.friendship, merge_first=MergedRoles(s.bridge)))
+
+
+def _fdt_checked(s: Setting, *, check: Check) -> Outcomes:
+    return _fdt(s, friendship=replace(s.friendship, merge_first=CheckedRoles(s.bridge, check)))
 
 
 def _fdt_oracle(s: Setting) -> Outcomes:
@@ -194,11 +199,15 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "sst-as-many": partial(_as_most_are, name="sst"),
     "fdt-merged": _fdt_merged,
     "merged-random": _fdt_merged,  # with selectors that draw
+    "fdt-checked": partial(_fdt_checked, check="friend"),
+    "checked-shuffled": partial(_fdt_checked, check="foreign"),
+    "unchecked": partial(_fdt_checked, check="none"),
     "fdt-shuffled": _fdt_shuffled,
     "fdt-oracle": _fdt_oracle,
     "fdt-gold-bridge": _fdt_gold_bridge,
     "random-as-many": partial(_as_most_are, name="sst"),
     "bridge-labels": _bridge_labels,
+    "bridge-labels-all": _bridge_labels,  # with selectors that leave none out
     "base-full": _base_full,
 }
 """Methods that are given something else than run, plans and pool, or that are another one with other selectors."""

@@ -15,6 +15,7 @@ from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
 from friend_training.core.loop import Outcome
+from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
@@ -192,6 +193,10 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
     return plans
 
 
+CHECKED = ("fdt-checked", "checked-shuffled", "unchecked")
+"""Methods whose CSRL labels are chosen argument by argument (friends/checked_roles.py)."""
+
+
 def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
@@ -200,7 +205,11 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
         pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
     )
     alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
-    if method.startswith("fdt"):
+    if task == "csrl" and method in CHECKED:
+        return [replace(alone, pick=Share(1.0), content="only")] * iterations  # arguments were chosen, one by one
+    if method == "bridge-labels-all":
+        return [replace(alone, pick=Share(1.0), balance=None)] * iterations
+    if method.startswith("fdt") or method in CHECKED:
         return [friends] * iterations
     if method == "merged-random":
         counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt-merged")), task, iterations)
