@@ -27,6 +27,13 @@ def test_roles() -> None:
     ]
 
 
+def test_unsure_spans_are_told_apart() -> None:
+    unsure = [{"role": "ARG1", "turn": 1, "start": 3, "end": 5}]
+    label = json.dumps({"predicate": {"start": 0, "end": 2}, "arguments": ARGUMENTS[1:2], "unsure": unsure})
+    lines = readable(ROW | {"task": "csrl", "label": label, "correct": None}, DIALOGUE).plain.splitlines()
+    assert lines[2] == "  → 喜欢  ARG0 [乙]  ARG1? 那里"
+
+
 def test_rewrites() -> None:
     row = ROW | {"task": "rewriting", "correct": None, "label": json.dumps({"text": "喜欢北京"})}
     row |= {"overall": 0.5, "chosen": False, "reason": "score below threshold"}

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.nn.heads import MASKED, Head, unit_losses
+from friend_training.nn.heads import MASKED, UNKNOWN, Head, unit_losses
 from friend_training.nn.training import weighted_mean
 
 
@@ -43,6 +43,16 @@ def test_a_scaled_head_counts_so_many_times_in_its_units() -> None:
     plain = unit_losses([head], [targets])
     torch.testing.assert_close(unit_losses([scaled], [targets]), plain * torch.tensor([1.0, 2.5, 0.0]))
     torch.testing.assert_close(unit_losses([head, scaled], [targets] * 2), plain * torch.tensor([2.0, 3.5, 1.0]))
+
+
+def test_a_slot_that_nobody_knows_costs_nothing_and_teaches_nothing() -> None:
+    logits = torch.tensor([[[0.0, math.log(3.0)], [2.0, -1.0]]], requires_grad=True)
+    loss = unit_losses([Head(logits, torch.tensor([[True, True]]))], [torch.tensor([[1, UNKNOWN]])])
+    loss.sum().backward()
+    assert loss.item() == pytest.approx(math.log(4 / 3) / 2)
+    assert logits.grad is not None
+    assert logits.grad[0, 1].tolist() == [0.0, 0.0]
+    assert logits.grad[0, 0].abs().sum() > 0
 
 
 def test_soft_targets_are_cross_entropy() -> None:

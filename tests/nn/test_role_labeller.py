@@ -12,7 +12,7 @@ from friend_training.corpora.embedded import Domain, csrl_examples, generate
 from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 from friend_training.nn.bio import TAGS, begin_tag
 from friend_training.nn.encoder import load_encoder
-from friend_training.nn.heads import Head
+from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.rendering import NO_TURN
 from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items, unit_id
 from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
@@ -204,3 +204,17 @@ def test_arguments_that_were_cut_off_are_left_out(tokenizer: Tokenizer) -> None:
     assert item.tags is not None
     # [CLS] 乙 我 丙 丁 [SEP]
     assert item.tags[0].tolist() == [0, 0, 0, 0, begin_tag("ARG1"), 0]
+
+
+def test_of_an_unsure_span_no_tag_is_known(tokenizer: Tokenizer) -> None:
+    """An argument inside it stays one: it is known."""
+    dialogue = Dialogue("d", (Turn("A", "甲乙丙"), Turn("B", "丁甲")), (Predicate(0, 1),))
+    sure, unsure = Argument("ARG0", 0, 1, 2), Argument("ARG1", 0, 0, 3)
+    label = Roles(Predicate(0, 1), (sure,), (unsure,))
+    [item] = role_items([dialogue], [[label]], tokenizer, speakers=True, max_length=125)
+    assert item.tags is not None
+    place = item.rendered.covering(0, 0, 3)
+    assert place is not None
+    tags = item.tags[0].tolist()
+    assert tags[slice(*place)] == [UNKNOWN, begin_tag("ARG0"), UNKNOWN]
+    assert UNKNOWN not in tags[: place[0]] + tags[place[1] :]

@@ -117,6 +117,18 @@ def test_drawn_roles_mark_the_dialogue() -> None:
     ]
 
 
+def test_drawn_roles_show_what_is_unsure() -> None:
+    turns = [{"speaker": "A", "text": "你喜欢北京吗"}, {"speaker": "B", "text": "喜欢"}]
+    unsure = [{"role": "ARG1", "turn": 0, "start": 3, "end": 5}]
+    label = {"predicate": {"start": 0, "end": 2}, "arguments": [], "unsure": unsure}
+    drawing = draw(label, {"id": "x", "turns": turns})
+    assert [(piece.text, piece.looks, piece.note) for piece in drawing.answer[1:]] == [
+        ("no argument", "none", ""),
+        ("北京", "role unsure", "ARG1?"),
+    ]
+    assert [(piece.text, piece.note) for piece in drawing.lines[0].pieces if piece.looks] == [("北京", "ARG1?")]
+
+
 @pytest.mark.parametrize(
     ("label", "given_input", "line", "answer"),
     [

@@ -52,7 +52,7 @@ def test_every_method_starts_from_the_same_base(studied):
     for task in TASKS:
         base = checkpoint_digest(Run.open(method_folder(folder, "base")).checkpoint(task, 0))
         for method in set(records) - {"base", "base-full", "multitask-base", "bridge-alone"}:
-            if method == "bridge-labels" and task == "rewriting":
+            if method.startswith("bridge-labels") and task == "rewriting":
                 continue
             assert checkpoint_digest(Run.open(method_folder(folder, method)).checkpoint(task, 0)) == base, method
 
@@ -91,6 +91,23 @@ def test_as_many_means_as_many_as_fdt(studied):
     for task in TASKS:
         counts = {m: [chosen[task]["chosen"] for chosen in records[m]["chosen"]] for m in ("fdt", *CONTROLS[1:3])}
         assert counts["sst-as-many"] == counts["random-as-many"] == counts["fdt"]
+
+
+@pytest.mark.parametrize("method", ["fdt-checked", "checked-shuffled", "unchecked"])
+def test_with_checked_arguments_every_predicate_is_learnt_that_has_one_left(studied, method):
+    folder, _ = studied
+    rows = Run.open(method_folder(folder, method)).store.read(1).to_pylist()
+    labelled = [(row["chosen"], json.loads(row["label"])) for row in rows if row["task"] == "csrl"]
+    assert [chosen for chosen, _ in labelled] == [bool(label["arguments"]) for _, label in labelled]
+    assert {chosen for chosen, _ in labelled} == {True, False}
+    assert method != "unchecked" or not any(label["unsure"] for _, label in labelled)
+
+
+def test_all_the_bridges_labels_are_all(studied):
+    folder, records = studied
+    chosen = records["bridge-labels-all"]["chosen"][0]["csrl"]["chosen"]
+    rows = Run.open(method_folder(folder, "bridge-labels-all")).store.read(1).to_pylist()
+    assert chosen == sum(row["content"] or row["chosen"] for row in rows) > 0
 
 
 def test_all_labels_are_those_of_the_domain_that_gold_is_from():

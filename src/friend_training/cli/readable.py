@@ -36,6 +36,8 @@ def _add_roles(text: Text, label: Mapping[str, Any], dialogue: Dialogue) -> None
     for argument in arguments:
         text.append(f"  {argument.role} ", style="magenta")
         text.append(_words(argument, dialogue), style="bold")
+    for span in sorted(Argument(**span) for span in label.get("unsure", ())):
+        text.append(f"  {span.role}? {_words(span, dialogue)}", style="dim")
     text.append("\n" if arguments else "  (no arguments)\n")
 
 

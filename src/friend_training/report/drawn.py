@@ -51,7 +51,7 @@ def draw(label: Any, given: Any) -> Drawing:
     turns = _turns(given)
     match label:
         case {"predicate": dict(predicate), "arguments": list(arguments)} if turns:
-            return _roles(predicate, arguments, turns)
+            return _roles(predicate, arguments, label.get("unsure", ()), turns)
         case {"text": str(), "deleted": list(), "insertions": list()} if turns:
             return Drawing(_lines(turns, []), tuple(_rewrite(label, turns)))
         case _:
@@ -80,7 +80,10 @@ def _turns(given: Any) -> list[tuple[str, str]]:
 
 
 def _roles(
-    predicate: Mapping[str, int], arguments: Sequence[Mapping[str, Any]], turns: Sequence[tuple[str, str]]
+    predicate: Mapping[str, int],
+    arguments: Sequence[Mapping[str, Any]],
+    unsure: Sequence[Mapping[str, Any]],
+    turns: Sequence[tuple[str, str]],
 ) -> Drawing:
     last = len(turns) - 1
     marks = [_Mark(last, predicate["start"], predicate["end"], "predicate")]
@@ -89,7 +92,9 @@ def _roles(
     answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in marks[1:]] or [
         Piece("no argument", "none")
     ]
-    return Drawing(_lines(turns, marks), tuple(answer))
+    open_marks = [_Mark(a["turn"], a["start"], a["end"], "role unsure", f"{a['role']}?") for a in unsure]
+    answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in open_marks]
+    return Drawing(_lines(turns, [*marks, *open_marks]), tuple(answer))
 
 
 def _words(mark: _Mark, turns: Sequence[tuple[str, str]]) -> str:

@@ -175,6 +175,11 @@ TREE = {
 HEADS = {"heads": [2, 0, 2], "relations": ["nsubj", "root", "obj"]}
 
 
+@pytest.mark.parametrize("more", [{}, {"unsure": []}])
+def test_roles_are_known_with_and_without_what_is_unsure(more):
+    assert kind_of({"predicate": {"start": 0, "end": 1}, "arguments": []} | more) == "roles"
+
+
 def test_labels_are_known_by_their_keys():
     assert [kind_of(label) for label in (TREE, HEADS, {"heads": [0]}, {"tags": ["N"]}, "good", {"x": 1})] == [
         "tree",

@@ -17,6 +17,7 @@ _KEYS: dict[Kind, set[str]] = {
     "heads": {"heads"},
     "tags": {"tags"},
 }
+_MAY_BE_THERE = {"relations", "unsure"}
 _dialogue = TypeAdapter(Dialogue)
 
 
@@ -24,7 +25,7 @@ def kind_of(label: Any) -> Kind:
     """Told by its keys: tasks have names of their own, and a study may have two of a kind."""
     if isinstance(label, dict):
         for kind, keys in _KEYS.items():
-            if set(label) - {"relations"} == keys:
+            if set(label) - _MAY_BE_THERE == keys:
                 return kind
     return "other"
 

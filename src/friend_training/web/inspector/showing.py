@@ -68,6 +68,7 @@ def in_short(label: Any, dialogue: Dialogue | None) -> list[list[str]]:
             turn = dialogue.turns[max(0, argument.turn)]
             words = turn.text[max(0, argument.start) : argument.end]
             found.append([argument.role, words if argument.start >= 0 and argument.turn >= 0 else f"[speaker] {words}"])
+        found += [["unsure", dialogue.turns[one.turn].text[one.start : one.end]] for one in roles.unsure]
         return found
     if kind == "rewrite":
         return [["", label["text"]]]
