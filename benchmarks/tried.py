@@ -3,7 +3,8 @@
 python benchmarks/tried.py dropout         torch's dropout beside ours, forward and back
 python benchmarks/tried.py batches RUN     labelling a real pool in batches of 512 to 8,192 pieces
 python benchmarks/tried.py forward RUN     the networks' forward passes by int8 weights, ONNX Runtime (with and without
-                                           int8) and torch.compile: how fast, and whether the labels stay the same
+                                           int8), torch.compile and bf16: how fast, and whether the labels stay the same
+python benchmarks/tried.py steps RUN       training steps on the run's gold, in fp32 and with the encoder in bf16
 python benchmarks/tried.py show            only print the table
 
 RUN is a finished run of configs/few-shot.yaml with method base. torch.compile needs a C++ compiler.
@@ -24,22 +25,25 @@ import torch
 from record_lines import append_line, read_lines
 from torch import Tensor
 
-from friend_training.core.task import Prediction
+from friend_training.core.task import FitPlan, Prediction
 from friend_training.export.onnx import export_onnx, network_inputs
 from friend_training.nn.batching import in_batches
 from friend_training.nn.dropout import ByteDropout
+from friend_training.nn.encoder import compute_in
 from friend_training.nn.heads import Head
+from friend_training.nn.precision import Precision
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.config import load_config
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.places import model_source
-from friend_training.scenarios.tasks import TASKS, make_task
+from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 
 RESULTS = Path(__file__).parent / "results" / "tried.jsonl"
 PIECES = (512, 1024, 2048, 4096, 8192)
 SURE = 0.6
 ROUNDS = 3
+STEPS = 20
 BATCH = (16, 125, 312)
 """A training batch of ernie nano: dialogues, pieces, width."""
 
@@ -49,17 +53,20 @@ Logits = Callable[[Any], Sequence[Tensor]]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["dropout", "batches", "forward", "show"])
+    parser.add_argument("what", choices=["dropout", "batches", "forward", "steps", "show"])
     parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--dialogues", type=int, default=500)
     parser.add_argument("--only", nargs="+", choices=list(WAYS), default=list(WAYS), help="forward: only these ways")
     parser.add_argument("--results", type=Path, default=RESULTS)
     asked = parser.parse_args(arguments)
-    if asked.what in ("batches", "forward") and asked.run is None:
+    if asked.what in ("batches", "forward", "steps") and asked.run is None:
         parser.error(f"{asked.what} needs a finished run")
     torch.set_num_threads(1)
     if asked.what == "dropout":
         append_line(asked.results, dropout())
+    elif asked.what == "steps":
+        for name in TASKS:
+            append_line(asked.results, steps(asked.run, name))
     elif asked.what != "show":
         for task, pool in base_of(asked.run, asked.dialogues):
             if asked.what == "batches":
@@ -85,6 +92,8 @@ def _said(line: Mapping[str, Any]) -> str:
     if line["what"] == "batches":
         times = ", ".join(f"{pieces:,}: {line[f'seconds_{pieces}']} s" for pieces in PIECES)
         return f"{line['mean_pieces']} pieces and {line['units'] / line['dialogues']:.2f} units per dialogue; {times}"
+    if line["what"] == "steps in bf16":
+        return f"{line['fp32']} s of processor time a step in fp32, {line['bf16']} s in bf16"
     return (
         f"{line['times_as_fast']} times as fast, {line['same_labels']:.0%} of the labels the same, "
         f"overlap of what would be chosen {line['jaccard']:.2f}"
@@ -146,6 +155,29 @@ def forward(task: TorchTask, pool: Sequence[Any], way: str) -> dict[str, Any]:
     }
 
 
+def steps(run: Path, name: TaskName) -> dict[str, Any]:
+    """Seconds of a step from the encoder's own weights, with the run's batch size; dev is looked at once, one unit."""
+    config = load_config(run / "config.yaml", ["data.pool=3"])
+    data = load_data(config, None)
+    gold, dev = (data.csrl_gold, data.csrl_dev) if name == "csrl" else (data.rewriting_gold, data.rewriting_dev)
+    found: dict[str, Any] = {"what": "steps in bf16", "task": name, "dialogues": len(gold)}
+    precisions: tuple[Precision, ...] = ("fp32", "bf16")
+    for precision in precisions:
+        task = make_task(config, name, model_source(getattr(config.encoder, "source", "")))
+        task.settings = replace(task.settings, precision=precision)
+        task.fit(gold, (), dev=dev[:1], plan=FitPlan(seed=1, steps=1))
+        plan = FitPlan(seed=1, steps=STEPS)
+        found[precision] = round(best_of(partial(task.fit, gold, (), dev=dev[:1], plan=plan), 1) / STEPS, 3)
+    return found
+
+
+def by_bf16(task: TorchTask, scratch: Path) -> Logits:
+    """The encoder's products in bf16, as `precision: bf16` of a config has it."""
+    exact, rough = compute_in("fp32", task.network), compute_in("bf16", copy.deepcopy(task.network))
+    assert exact is task.network
+    return lambda batch: [head.logits for head in rough(batch)]
+
+
 def by_int8(task: TorchTask, scratch: Path) -> Logits:
     """All linear layers by torch's dynamic quantisation."""
     with warnings.catch_warnings(action="ignore"):
@@ -186,6 +218,7 @@ WAYS: dict[str, Callable[[TorchTask, Path], Logits]] = {
     "onnx": by_onnx,
     "onnx-int8": partial(by_onnx, small=True),
     "compile": by_compile,
+    "bf16": by_bf16,
 }
 
 

@@ -33,6 +33,16 @@ def test_onnx_says_the_same(task_and_pool: tuple[TorchTask, list[object]], monke
     assert found["times_as_fast"] > 0
 
 
+def test_bf16_says_nearly_the_same(
+    task_and_pool: tuple[TorchTask, list[object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, pool = task_and_pool
+    monkeypatch.setattr(tried, "SURE", 0.0)
+    before = task.predict(pool)
+    assert tried.forward(task, pool, "bf16")["same_labels"] > 0.7
+    assert task.predict(pool) == before, "the task itself is left as it was"
+
+
 def test_other_logits_are_other_labels(
     task_and_pool: tuple[TorchTask, list[object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
