@@ -22,7 +22,10 @@ from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.results import add_result, done, read_results, settings_id
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 
-METHODS = ("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random")
+METHODS = (
+    *("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random"),
+    *("fdt-checked", "checked-shuffled", "unchecked"),
+)
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class CheckedRoles:
 
     def __call__(self, inputs: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[list[Prediction]]:
         current = [len(dialogue.turns) - 1 for dialogue in inputs]
-        plain, friend = self._plain(inputs), self._friend(inputs, rewrites)
+        plain, friend = read_utterances(self.bridge, inputs), read_rewrites(self.bridge, inputs, rewrites)
         confirmed = [_in_turn(turn, said) for turn, units in zip(current, friend, strict=True) for said in units]
         if self.check == "foreign":
             half = len(confirmed) // 2
@@ -56,26 +56,6 @@ class CheckedRoles:
             for turn, units, first, second in zip(current, roles, plain, friend, strict=True)
         ]
 
-    def _plain(self, inputs: Sequence[Dialogue]) -> list[list[Said]]:
-        """What the bridge finds in each u_t as it stands."""
-        asked = [number for number, dialogue in enumerate(inputs) if dialogue.predicates]
-        sentences = [
-            Sentence(inputs[number].id, inputs[number].utterance.text, inputs[number].predicates) for number in asked
-        ]
-        found: list[list[Said]] = [[] for _ in inputs]
-        for number, labels in zip(asked, self.bridge.label(sentences), strict=True):
-            turn = len(inputs[number].turns) - 1
-            found[number] = [frozenset(Argument(a.role, turn, a.start, a.end) for a in one.arguments) for one in labels]
-        return found
-
-    def _friend(self, inputs: Sequence[Dialogue], rewrites: Predictions) -> list[list[Said]]:
-        """What the bridge finds in each u_t', where it came from; nothing for a predicate that the rewrite has lost."""
-        found: list[list[Said]] = []
-        for dialogue, units, answers in zip(inputs, rewrites, asked_of(self.bridge, inputs, rewrites), strict=True):
-            came_from = origin(units[0].label, dialogue)
-            found.append([frozenset(() if one is None else arguments_in_dialogue(came_from, one)) for one in answers])
-        return found
-
     def _checked(self, unit: Prediction, current: int, plain: Said, friend: Said, confirmed: Confirmed) -> Prediction:
         own = frozenset(unit.label.arguments)
         agreed = {a for a in plain if a in own or (a.role, a.start, a.end) in confirmed}
@@ -86,6 +66,28 @@ class CheckedRoles:
         unsure = frozenset() if self.check == "none" else (plain | friend) - arguments
         label = Roles(unit.label.predicate, tuple(sorted(arguments)), tuple(sorted(unsure)))
         return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))
+
+
+def read_utterances(bridge: Bridge, inputs: Sequence[Dialogue]) -> list[list[Said]]:
+    """What the bridge finds in each u_t as it stands, predicate by predicate."""
+    asked = [number for number, dialogue in enumerate(inputs) if dialogue.predicates]
+    sentences = [
+        Sentence(inputs[number].id, inputs[number].utterance.text, inputs[number].predicates) for number in asked
+    ]
+    found: list[list[Said]] = [[] for _ in inputs]
+    for number, labels in zip(asked, bridge.label(sentences), strict=True):
+        turn = len(inputs[number].turns) - 1
+        found[number] = [frozenset(Argument(a.role, turn, a.start, a.end) for a in one.arguments) for one in labels]
+    return found
+
+
+def read_rewrites(bridge: Bridge, inputs: Sequence[Dialogue], rewrites: Predictions) -> list[list[Said]]:
+    """What the bridge finds in each u_t', where it came from; nothing for a predicate that the rewrite has lost."""
+    found: list[list[Said]] = []
+    for dialogue, units, answers in zip(inputs, rewrites, asked_of(bridge, inputs, rewrites), strict=True):
+        came_from = origin(units[0].label, dialogue)
+        found.append([frozenset(() if one is None else arguments_in_dialogue(came_from, one)) for one in answers])
+    return found
 
 
 def _in_turn(turn: int, said: Said) -> Confirmed:

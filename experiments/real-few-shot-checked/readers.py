@@ -1,0 +1,87 @@
+"""How many arguments are right, by who has read them: CSRL, the bridge on u_t, the bridge on the rewrite.
+
+Base of each seed labels dev as if it had no labels. For diagnosis: nothing goes back into training.
+
+    python experiments/real-few-shot-checked/readers.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/real-few-shot-checked/readers.py        # only print the table
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.run import Run
+from friend_training.examples import SPEAKER, Argument
+from friend_training.friends.checked_roles import read_rewrites, read_utterances
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.data import load_data
+from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.tasks import TaskName, make_task
+
+RECORDS = Path(__file__).parent / "readers.jsonl"
+READERS = ("CSRL", "bridge on u_t", "bridge on the rewrite")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
+    parser.add_argument("--data-dir", type=Path)
+    given = parser.parse_args()
+    if given.runs is not None:
+        lines = [json.dumps(read(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
+        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(table())
+
+
+def read(study: Path, data_dir: Path | None) -> dict[str, object]:
+    """Counts by place and readers: how many there are and how many of them are gold."""
+    config = run_config(study)
+    data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
+    inputs = [example.dialogue for example in data.csrl_dev]
+    bridge = open_bridge(study, config)
+    csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
+    own = [[frozenset(unit.label.arguments) for unit in units] for units in csrl.predict(inputs)]
+    plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewriting.predict(inputs))
+    there: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for example, *said in zip(data.csrl_dev, own, plain, friend, strict=True):
+        current = len(example.dialogue.turns) - 1
+        for gold, *readings in zip(example.roles, *said, strict=True):
+            for argument in frozenset().union(*readings):
+                by = "+".join(name for name, said_it in zip(READERS, readings, strict=True) if argument in said_it)
+                key = f"{_place(argument, current)}|{by}"
+                there[key] += 1
+                right[key] += argument in gold.arguments
+    return {"seed": config.seed, "there": there, "right": right}
+
+
+def _base(study: Path, name: TaskName) -> TorchTask:
+    run = Run.open(method_folder(study, "base"))
+    task = make_task(run_config(study), name, run.checkpoint(name, 0))
+    load_checkpoint(task, run.checkpoint(name, 0), digest=run.require(f"train-{name}-0")["digest"])
+    return task
+
+
+def _place(argument: Argument, current: int) -> str:
+    if argument.start == SPEAKER:
+        return "a bare speaker"
+    return "in u_t" if argument.turn == current else "in another turn"
+
+
+def table() -> str:
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    there, right = (sum((Counter(record[name]) for record in records), Counter()) for name in ("there", "right"))
+    rows = [f"| the argument stands | read by | arguments ({len(records)} seeds) | right |", "|---|---|--:|--:|"]
+    for key in sorted(there, key=lambda key: (key.split("|")[0], -right[key] / there[key])):
+        place, readers = key.split("|")
+        rows.append(
+            f"| {place} | {readers.replace('+', ', ')} | {there[key]} | {100 * right[key] / there[key]:.0f} % |"
+        )
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
