@@ -1,4 +1,5 @@
-"""How many arguments are right, by who has read them: CSRL, the bridge on u_t, the bridge on the rewrite.
+"""How many arguments are right, by who has read them (CSRL, the bridge on u_t, the bridge on the rewrite); and how well
+a rewrite is judged by its own confidence and by its friend.
 
 Base of each seed labels dev as if it had no labels. For diagnosis: nothing goes back into training.
 
@@ -10,15 +11,24 @@ import argparse
 import json
 from collections import Counter
 from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
 
 from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.friendship import Friendship
+from friend_training.core.probe import Probe
 from friend_training.core.run import Run
 from friend_training.examples import SPEAKER, Argument
 from friend_training.friends.checked_roles import read_rewrites, read_utterances
+from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.probes import probe_of
 from friend_training.scenarios.tasks import TaskName, make_task
 
 RECORDS = Path(__file__).parent / "readers.jsonl"
@@ -33,7 +43,10 @@ def main() -> None:
     if given.runs is not None:
         lines = [json.dumps(read(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
         RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(table())
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    print(table(records))
+    print()
+    print(judges_table(records))
 
 
 def read(study: Path, data_dir: Path | None) -> dict[str, object]:
@@ -55,7 +68,30 @@ def read(study: Path, data_dir: Path | None) -> dict[str, object]:
                 key = f"{_place(argument, current)}|{by}"
                 there[key] += 1
                 right[key] += argument in gold.arguments
-    return {"seed": config.seed, "there": there, "right": right}
+    friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
+    judged = judges(probe_of(config, data, "rewriting"), csrl, rewriting, friendship)
+    return {"seed": config.seed, "there": there, "right": right, "judges": judged}
+
+
+def judges(probe: Probe, csrl: TorchTask, rewriting: TorchTask, friendship: Friendship) -> dict[str, float]:
+    """How often a right rewrite is put before a wrong one, of those that insert something and have a predicate."""
+    rewrites = rewriting.predict(probe.inputs)
+    matches = friendship.match(probe.inputs, csrl.predict(probe.inputs), rewrites)
+    rows = [
+        (unit.confidence, match.second[0], probe.right(unit) is True)
+        for [unit], match in zip(rewrites, matches, strict=True)
+        if unit.content and match.second[0] is not None
+    ]
+    confidence, match, right = (np.array(column, float) for column in zip(*rows, strict=True))
+    scores = {"confidence": confidence, "match": match, "0.8 confidence + 0.2 match": 0.8 * confidence + 0.2 * match}
+    return {name: _before(score, right == 1.0) for name, score in scores.items()}
+
+
+def _before(score: np.ndarray, right: np.ndarray) -> float:
+    """The area under the ROC curve; equal scores count half."""
+    ranks = rankdata(score)
+    first, second = int(right.sum()), int((~right).sum())
+    return float((ranks[right].sum() - first * (first + 1) / 2) / (first * second))
 
 
 def _base(study: Path, name: TaskName) -> TorchTask:
@@ -71,8 +107,7 @@ def _place(argument: Argument, current: int) -> str:
     return "in u_t" if argument.turn == current else "in another turn"
 
 
-def table() -> str:
-    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+def table(records: list[dict[str, Any]]) -> str:
     there, right = (sum((Counter(record[name]) for record in records), Counter()) for name in ("there", "right"))
     rows = [f"| the argument stands | read by | arguments ({len(records)} seeds) | right |", "|---|---|--:|--:|"]
     for key in sorted(there, key=lambda key: (key.split("|")[0], -right[key] / there[key])):
@@ -80,6 +115,16 @@ def table() -> str:
         rows.append(
             f"| {place} | {readers.replace('+', ', ')} | {there[key]} | {100 * right[key] / there[key]:.0f} % |"
         )
+    return "\n".join(rows)
+
+
+def judges_table(records: list[dict[str, Any]]) -> str:
+    seeds = [record["seed"] for record in records]
+    rows = [f"| a rewrite is judged by | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
+    rows.append("|---|" + "--:|" * (len(seeds) + 1))
+    for name in records[0]["judges"]:
+        found = [record["judges"][name] for record in records]
+        rows.append(f"| {name} | {' | '.join(f'{one:.2f}' for one in (*found, fmean(found)))} |")
     return "\n".join(rows)
 
 
