@@ -1,5 +1,5 @@
-"""How many arguments are right, by who has read them (CSRL, the bridge on u_t, the bridge on the rewrite); and how well
-a rewrite is judged by its own confidence and by its friend.
+"""How many arguments are right, by who has read them (CSRL, the bridge on u_t, the bridge on the rewrite); how good
+labels are that are made of what they say; and how well a rewrite is judged by its own confidence and by its friend.
 
 Base of each seed labels dev as if it had no labels. For diagnosis: nothing goes back into training.
 
@@ -10,6 +10,7 @@ Base of each seed labels dev as if it had no labels. For diagnosis: nothing goes
 import argparse
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,21 +19,26 @@ import numpy as np
 from scipy.stats import rankdata
 
 from friend_training.core.checkpoint import load_checkpoint
-from friend_training.core.friendship import Friendship
+from friend_training.core.friendship import Friendship, Merge
 from friend_training.core.probe import Probe
 from friend_training.core.run import Run
-from friend_training.examples import SPEAKER, Argument
-from friend_training.friends.checked_roles import read_rewrites, read_utterances
+from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
+from friend_training.friends.checked_roles import CheckedRoles, Said, read_rewrites, read_utterances
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friends.merged_roles import MergedRoles
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.open_bridge import open_bridge
 from friend_training.scenarios.probes import probe_of
 from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.tasks.csrl.metrics import CsrlScore
 
 RECORDS = Path(__file__).parent / "readers.jsonl"
 READERS = ("CSRL", "bridge on u_t", "bridge on the rewrite")
+
+Readings = Sequence[Sequence[Said]]
+"""The arguments of each predicate of each dialogue."""
 
 
 def main() -> None:
@@ -44,33 +50,56 @@ def main() -> None:
         lines = [json.dumps(read(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
         RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
     records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
-    print(table(records))
-    print()
-    print(judges_table(records))
+    print(readers_table(records), end="\n\n")
+    print(by_seed("CSRL's labels of dev, F1", records, "labels", ".1f"), end="\n\n")
+    print(by_seed("a rewrite is judged by", records, "judges", ".2f"))
 
 
 def read(study: Path, data_dir: Path | None) -> dict[str, object]:
-    """Counts by place and readers: how many there are and how many of them are gold."""
+    """All that is measured of one seed's Base."""
     config = run_config(study)
     data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
-    inputs = [example.dialogue for example in data.csrl_dev]
     bridge = open_bridge(study, config)
     csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
-    own = [[frozenset(unit.label.arguments) for unit in units] for units in csrl.predict(inputs)]
-    plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewriting.predict(inputs))
+    inputs = [example.dialogue for example in data.csrl_dev]
+    roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
+    own = [[frozenset(unit.label.arguments) for unit in units] for units in roles]
+    plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewrites)
+    said: dict[str, Readings] = dict(zip(READERS, (own, plain, friend), strict=True))
+    unchecked, checked = CheckedRoles(bridge, "none"), CheckedRoles(bridge)
+    merges: dict[str, Merge] = {"fdt-merged": MergedRoles(bridge), "unchecked": unchecked, "fdt-checked": checked}
+    made = {name: merge(inputs, roles, rewrites) for name, merge in merges.items()}
+    merged = {name: [[frozenset(u.label.arguments) for u in units] for units in one] for name, one in made.items()}
+    friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
+    return {
+        "seed": config.seed,
+        **readers(data.csrl_dev, said),
+        "labels": {name: label_f1(data.csrl_dev, labels) for name, labels in (said | merged).items()},
+        "judges": judges(probe_of(config, data, "rewriting"), csrl, rewriting, friendship),
+    }
+
+
+def readers(gold: Sequence[CsrlExample], said: dict[str, Readings]) -> dict[str, Counter[str]]:
+    """Counts by place and readers: how many arguments there are and how many of them are gold."""
     there: Counter[str] = Counter()
     right: Counter[str] = Counter()
-    for example, *said in zip(data.csrl_dev, own, plain, friend, strict=True):
+    for example, *dialogue in zip(gold, *said.values(), strict=True):
         current = len(example.dialogue.turns) - 1
-        for gold, *readings in zip(example.roles, *said, strict=True):
+        for label, *readings in zip(example.roles, *dialogue, strict=True):
             for argument in frozenset().union(*readings):
-                by = "+".join(name for name, said_it in zip(READERS, readings, strict=True) if argument in said_it)
+                by = "+".join(name for name, one in zip(said, readings, strict=True) if argument in one)
                 key = f"{_place(argument, current)}|{by}"
                 there[key] += 1
-                right[key] += argument in gold.arguments
-    friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
-    judged = judges(probe_of(config, data, "rewriting"), csrl, rewriting, friendship)
-    return {"seed": config.seed, "there": there, "right": right, "judges": judged}
+                right[key] += argument in label.arguments
+    return {"there": there, "right": right}
+
+
+def label_f1(gold: Sequence[CsrlExample], labels: Readings) -> float:
+    total = CsrlScore()
+    for example, units in zip(gold, labels, strict=True):
+        for label, arguments in zip(example.roles, units, strict=True):
+            total += CsrlScore.of(Roles(label.predicate, tuple(arguments)), label, example.dialogue)
+    return total.as_dict()["f1"]
 
 
 def judges(probe: Probe, csrl: TorchTask, rewriting: TorchTask, friendship: Friendship) -> dict[str, float]:
@@ -107,7 +136,7 @@ def _place(argument: Argument, current: int) -> str:
     return "in u_t" if argument.turn == current else "in another turn"
 
 
-def table(records: list[dict[str, Any]]) -> str:
+def readers_table(records: list[dict[str, Any]]) -> str:
     there, right = (sum((Counter(record[name]) for record in records), Counter()) for name in ("there", "right"))
     rows = [f"| the argument stands | read by | arguments ({len(records)} seeds) | right |", "|---|---|--:|--:|"]
     for key in sorted(there, key=lambda key: (key.split("|")[0], -right[key] / there[key])):
@@ -118,13 +147,13 @@ def table(records: list[dict[str, Any]]) -> str:
     return "\n".join(rows)
 
 
-def judges_table(records: list[dict[str, Any]]) -> str:
+def by_seed(title: str, records: list[dict[str, Any]], what: str, form: str) -> str:
     seeds = [record["seed"] for record in records]
-    rows = [f"| a rewrite is judged by | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
+    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
     rows.append("|---|" + "--:|" * (len(seeds) + 1))
-    for name in records[0]["judges"]:
-        found = [record["judges"][name] for record in records]
-        rows.append(f"| {name} | {' | '.join(f'{one:.2f}' for one in (*found, fmean(found)))} |")
+    for name in records[0][what]:
+        found = [record[what][name] for record in records]
+        rows.append(f"| {name} | {' | '.join(format(one, form) for one in (*found, fmean(found)))} |")
     return "\n".join(rows)
 
 
