@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from friend_training.core.task import Prediction
-from friend_training.examples import SPEAKER, Argument, Dialogue, Roles, Sentence
+from friend_training.examples import SPEAKER, Argument, Dialogue, Roles
+from friend_training.friends.bridge_parser import bridge_roles
 from friend_training.friends.csrl_rewriting import asked_of
 from friend_training.friends.merged_roles import arguments_in_dialogue
 from friend_training.tasks.csrl.kinds import kind_of_roles
@@ -70,15 +71,7 @@ class CheckedRoles:
 
 def read_utterances(bridge: Bridge, inputs: Sequence[Dialogue]) -> list[list[Said]]:
     """What the bridge finds in each u_t as it stands, predicate by predicate."""
-    asked = [number for number, dialogue in enumerate(inputs) if dialogue.predicates]
-    sentences = [
-        Sentence(inputs[number].id, inputs[number].utterance.text, inputs[number].predicates) for number in asked
-    ]
-    found: list[list[Said]] = [[] for _ in inputs]
-    for number, labels in zip(asked, bridge.label(sentences), strict=True):
-        turn = len(inputs[number].turns) - 1
-        found[number] = [frozenset(Argument(a.role, turn, a.start, a.end) for a in one.arguments) for one in labels]
-    return found
+    return [[frozenset(label.arguments) for label in labels] for labels in bridge_roles(bridge, inputs)]
 
 
 def read_rewrites(bridge: Bridge, inputs: Sequence[Dialogue], rewrites: Predictions) -> list[list[Said]]:
