@@ -5,6 +5,9 @@ so a bare speaker token is the span [-1, 0). Turn -1 is the empty opening turn o
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 ROLES = ("ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "TMP", "LOC", "PRP")
 """The roles of the CSRL data, in the order in which the paper concatenates arguments (section 4.2, footnote)."""
@@ -67,12 +70,13 @@ class Argument:
 class Roles:
     """The label of one CSRL unit: a predicate of u_t and its arguments, sorted.
 
-    `unsure` are spans of which a pseudo-label does not know whether they are arguments: nothing is learnt there.
+    `unsure` are spans of which a pseudo-label does not know whether they are arguments: nothing is learnt there. Gold
+    has none, and where there are none nothing is written of them.
     """
 
     predicate: Predicate
     arguments: tuple[Argument, ...]
-    unsure: tuple[Argument, ...] = ()
+    unsure: Annotated[tuple[Argument, ...], Field(exclude_if=lambda spans: not spans)] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,9 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
 ) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
     chosen = ("tasks.csrl.balance=gold", "tasks.csrl.content=only", "tasks.csrl.pick_threshold={share: 0.5}")
-    config = small_config('methods=["base", "fdt"]', "data.target=film", "data.pool=12", *chosen)
+    config = small_config(
+        'methods=["base", "fdt"]', "data.target=film", "data.pool=12", *chosen, "tasks.csrl.base_steps=80"
+    )
     run_study(config, tmp_path / "run")
     made = data.load_data(config, None)
     turns = {dialogue.id: len(dialogue.turns) for dialogue in made.pool}

@@ -38,8 +38,14 @@ def _texts(owner: Inventory) -> set[str]:
     return {entity.text for entities in inventory(owner).values() for entity in entities}
 
 
+def _without_unsure(fields: list[tuple[str, object]]) -> dict[str, object]:
+    """The generator was frozen before labels could leave anything open, and its own never do."""
+    return {name: value for name, value in fields if name != "unsure" or value}
+
+
 def _print_of(made: list[object]) -> str:
-    canonical = json.dumps([asdict(one) for one in made], ensure_ascii=False, sort_keys=True)  # type: ignore[call-overload]
+    said = [asdict(one, dict_factory=_without_unsure) for one in made]  # type: ignore[call-overload]
+    canonical = json.dumps(said, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
