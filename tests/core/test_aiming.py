@@ -175,3 +175,10 @@ def test_with_nothing_to_go_by_nothing_is_chosen(tmp_path):
     selected = run.require("select-1")["tasks"]["mood"]
     assert (selected["threshold"], selected["chosen"]) == (None, 0)
     assert selected["on_dev"]["reached"] is False
+
+
+def test_a_target_that_is_met_but_for_rounding_is_met():
+    """Scores on both sides of a half promise a half together, however they are summed up."""
+    pairs = [(0.1, False), (0.1, True), (0.1, True), (0.3, True), (0.3, True), (0.7, True), (0.7, True)]
+    scores, right = [score for score, _ in pairs], [verdict for _, verdict in pairs]
+    assert threshold_for_precision(scores, right, Precision(0.5, 1)).threshold == 0.3

@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from friend_training.core.picks import Precision
 from friend_training.core.temperature import apply_temperature, checked, fit_temperature
 
+ROUNDING = 1e-12
+"""A precision that is the target but for the order in which it was summed up is the target."""
+
 
 @dataclass(frozen=True, slots=True)
 class Aimed:
@@ -52,7 +55,7 @@ def threshold_for_precision(scores: ArrayLike, correct: ArrayLike, aim: Precisio
     expected = np.minimum(counted, promised)
     ends = np.append(values[1:] != values[:-1], True)  # equal scores are chosen together
     count = np.flatnonzero(ends & (chosen >= min(aim.at_least, len(values))))
-    good = count[expected[count] >= aim.target]
+    good = count[expected[count] >= aim.target - ROUNDING]
     best = count[expected[count] == expected[count].max()]
     last = int(good[-1]) if len(good) else int(best[-1])
     return Aimed(
