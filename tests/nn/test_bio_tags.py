@@ -9,7 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from friend_training.examples import ROLES
-from friend_training.nn.bio import ALLOWED, OUTSIDE, TAGS, Adjacent, decode_tags, encode_spans, probability_of, spans_of
+from friend_training.nn.bio import (
+    ALLOWED,
+    OUTSIDE,
+    TAGS,
+    Adjacent,
+    decode_tags,
+    encode_spans,
+    likeliest_of_each_role,
+    probability_of,
+    spans_of,
+)
 
 
 def _valid_sequences(length: int) -> np.ndarray:
@@ -44,7 +54,7 @@ def _joined(sequences: np.ndarray) -> np.ndarray:
     length=st.integers(1, 4),
     sharpness=st.sampled_from([0.2, 1.0, 6.0]),
     insides=st.sampled_from([0.0, 3.0]),
-    adjacent=st.sampled_from(["apart", "joined"]),
+    adjacent=st.sampled_from(["apart", "joined", "once"]),
     seed=st.integers(0, 2**32 - 1),
     data=st.data(),
 )
@@ -122,3 +132,11 @@ def test_confidence_by_hand() -> None:
 def test_confidence_of_many_tokens_does_not_underflow() -> None:
     logs = np.full(400, np.log(0.1))
     assert probability_of(logs, [], 400) == pytest.approx(0.1)
+
+
+def test_of_several_spans_of_a_role_the_likeliest_is_kept() -> None:
+    logs = np.log([0.9, 0.6, 0.8, 0.8, 0.3, 0.99])
+    spans = [("ARG0", 0, 2), ("ARG1", 2, 3), ("ARG0", 3, 4), ("ARG0", 4, 6)]
+    assert likeliest_of_each_role(spans, logs) == [("ARG1", 2, 3), ("ARG0", 3, 4)]  # by the mean: 0.8, 0.73, 0.54
+    assert likeliest_of_each_role(spans[:2], logs) == spans[:2]
+    assert likeliest_of_each_role([], logs) == []

@@ -186,6 +186,21 @@ def test_an_argument_lies_in_one_turn(tokenizer: Tokenizer) -> None:
     assert decoded.confidence == pytest.approx(float(head.logits[0, 4].softmax(dim=0).max()))
 
 
+def test_a_role_can_be_given_once_only(tokenizer: Tokenizer) -> None:
+    """Of 甲 and 丙, both ARG0, the surer one is left, and the confidence is about what is left."""
+    item = _one((Turn("A", "甲乙丙丁"),), Roles(Predicate(3, 4), ()), tokenizer)
+    batch = collate_roles([item], tokenizer.pad_id)
+    begin = begin_tag("ARG0")
+    batch.targets[0][0] = torch.tensor([0, 0, 0, begin, 0, begin, 0, 0])  # [CLS] 我 我 甲 乙 丙 丁 [SEP]
+    head = _certain(batch, trust=2.0)
+    head.logits[0, 5] *= 2
+    both, one = (decode_roles([head], batch, adjacent)[0][0] for adjacent in ("apart", "once"))
+    assert both.roles.arguments == (Argument("ARG0", 0, 0, 1), Argument("ARG0", 0, 2, 3))
+    assert one.roles.arguments == (Argument("ARG0", 0, 2, 3),)
+    assert one.confidence == pytest.approx(float(head.logits[0, 5].softmax(dim=0).max()))
+    assert one.confidence > both.confidence
+
+
 def test_a_predicate_without_a_piece_is_answered_with_nothing(tiny_encoder: Path, tokenizer: Tokenizer) -> None:
     dialogue = Dialogue("d", (Turn("A", "甲 乙"),), (Predicate(1, 2), Predicate(2, 3)))
     batch = collate_roles(items_of([dialogue], tokenizer), tokenizer.pad_id)

@@ -60,6 +60,7 @@ def _config(task: TorchTask) -> FriendTrainedConfig:
         encoder=_shape(task),
         max_pieces=definition.max_length,
         predicate_mark=getattr(definition, "mark", "after"),
+        repeated_roles=getattr(definition, "adjacent", "apart"),
         span_source=getattr(definition, "span_source", "dialogue"),
         scorer=getattr(definition, "scorer", "dot"),
         labelling_pieces=task.settings.labelling_pieces,

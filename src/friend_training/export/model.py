@@ -10,6 +10,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 from friend_training.core.task import Prediction
 from friend_training.errors import UnsupportedTaskError
 from friend_training.examples import Dialogue
+from friend_training.nn.bio import Adjacent
 from friend_training.nn.definition import Definition
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
@@ -42,6 +43,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         encoder: dict[str, Any] | None = None,
         max_pieces: int = 125,
         predicate_mark: PredicateMark = "after",
+        repeated_roles: Adjacent = "apart",
         span_source: SpanSource = "dialogue",
         scorer: Scorer = "dot",
         labelling_pieces: int = 8192,
@@ -51,6 +53,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         self.encoder = encoder or {"model_type": "bert"}
         self.max_pieces = max_pieces
         self.predicate_mark = predicate_mark
+        self.repeated_roles = repeated_roles
         self.span_source = span_source
         self.scorer = scorer
         self.labelling_pieces = labelling_pieces
@@ -126,7 +129,12 @@ def _network(config: FriendTrainedConfig) -> nn.Module:
 def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -> TorchTask:
     definition: Definition
     if config.task == "csrl":
-        definition = CsrlDefinition(encoder=source, max_length=config.max_pieces, mark=config.predicate_mark)
+        definition = CsrlDefinition(
+            encoder=source,
+            max_length=config.max_pieces,
+            mark=config.predicate_mark,
+            adjacent=config.repeated_roles,
+        )
     else:
         definition = RewritingDefinition(
             encoder=source, max_length=config.max_pieces, span_source=config.span_source, scorer=config.scorer

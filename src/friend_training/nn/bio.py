@@ -10,8 +10,10 @@ from torch import Tensor
 
 from friend_training.examples import ROLES
 
-Adjacent = Literal["apart", "joined"]
-"""Whether a role may begin anew right behind itself. In no corpus we know does it: there "joined" decodes better."""
+Adjacent = Literal["apart", "joined", "once"]
+"""Whether a role may begin anew: right behind itself ("apart"), only after something else ("joined"), or nowhere: of
+several spans of one role the likeliest is kept ("once"). In no corpus we know does one begin right behind itself, and
+in DuConv no predicate has a role twice."""
 
 OUTSIDE = 0
 TAGS = ("O", *(f"{prefix}-{role}" for role in ROLES for prefix in "BI"))
@@ -35,13 +37,13 @@ def encode_spans(length: int, spans: Iterable[tuple[str, int, int]]) -> NDArray[
 
 
 def allowed_transitions(adjacent: Adjacent) -> NDArray[np.bool_]:
-    """allowed[from, to]: I-X may only follow B-X or I-X; "joined": B-X may not."""
+    """allowed[from, to]: I-X may only follow B-X or I-X; unless "apart", B-X may not."""
     allowed = np.ones((len(TAGS), len(TAGS)), dtype=bool)
     for role in ROLES:
         begin, inside = begin_tag(role), begin_tag(role) + 1
         allowed[:, inside] = False
         allowed[begin, inside] = allowed[inside, inside] = True
-        if adjacent == "joined":
+        if adjacent != "apart":
             allowed[begin, begin] = allowed[inside, begin] = False
     return allowed
 
@@ -49,6 +51,7 @@ def allowed_transitions(adjacent: Adjacent) -> NDArray[np.bool_]:
 ALLOWED: dict[Adjacent, Tensor] = {
     "apart": torch.from_numpy(allowed_transitions("apart")),
     "joined": torch.from_numpy(allowed_transitions("joined")),
+    "once": torch.from_numpy(allowed_transitions("once")),
 }
 
 
@@ -97,6 +100,14 @@ def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:
             last += 1
         spans.append((ROLES[(int(tags[first]) - 1) // 2], first, last))
     return spans
+
+
+def likeliest_of_each_role(
+    spans: Sequence[tuple[str, int, int]], chosen: NDArray[np.float64]
+) -> list[tuple[str, int, int]]:
+    """Of several spans of one role the one whose pieces are the likeliest on average. `chosen` are logs [N]."""
+    best = {role: (role, first, last) for role, first, last in sorted(spans, key=lambda s: chosen[s[1] : s[2]].mean())}
+    return sorted(best.values(), key=lambda span: span[1])
 
 
 def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]], real: int) -> float:

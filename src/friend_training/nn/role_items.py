@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from friend_training.examples import Argument, Dialogue, Predicate, Roles
 from friend_training.nn.batching import pad
-from friend_training.nn.bio import OUTSIDE, Adjacent, decode_tags, encode_spans, probability_of, spans_of
+from friend_training.nn.bio import (
+    OUTSIDE,
+    Adjacent,
+    decode_tags,
+    encode_spans,
+    likeliest_of_each_role,
+    probability_of,
+    spans_of,
+)
 from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.rendering import NO_TURN, Rendered, render_all
 from friend_training.nn.role_labeller import RoleBatch
@@ -130,7 +138,7 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
         assert isinstance(item, RoleItem)
         answers: dict[Predicate, DecodedRoles] = {}
         for predicate in item.predicates:
-            answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit])
+            answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit], adjacent)
             unit += 1
         # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
         decoded.append(
@@ -140,12 +148,19 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
 
 
 def _decode_one(
-    item: RoleItem, predicate: Predicate, tags: NDArray[np.int64], chosen: NDArray[np.float64]
+    item: RoleItem,
+    predicate: Predicate,
+    tags: NDArray[np.int64],
+    chosen: NDArray[np.float64],
+    adjacent: Adjacent,
 ) -> DecodedRoles:
     layout, length = item.rendered, item.length
+    spans = spans_of(tags[:length])
+    if adjacent == "once":
+        spans = likeliest_of_each_role(spans, chosen)
     arguments: list[Argument] = []
     places: list[tuple[int, int]] = []
-    for role, first, last in spans_of(tags[:length]):
+    for role, first, last in spans:
         turn = int(layout.turn[first])
         if turn == NO_TURN:
             continue

@@ -14,6 +14,9 @@ from friend_training.scenarios.section import Count, Section, Share
 Mark = Literal["after", "input"]
 """`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
 
+Repeats = Literal["apart", "joined", "once"]
+"""`nn.bio.Adjacent`, for the same reason."""
+
 
 def _known(method: str) -> str:
     if method not in METHODS:
@@ -116,7 +119,7 @@ class TrainedBridge(Section):
     dev: Count
     # Left out where they say what they said before they were written out: the name of a result must not change.
     predicate_mark: Annotated[Mark, Field(exclude_if=lambda mark: mark == "after")] = "after"
-    adjacent: Annotated[Literal["apart", "joined"], Field(exclude_if=lambda said: said == "apart")] = "apart"
+    adjacent: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
 
 
 class LtpBridge(Section):
@@ -219,6 +222,9 @@ class Config(Section):
 
     `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
     its first gold label, CSRL learns the bridge's sentences (scenarios/informed.py). It may be left out and is no then.
+
+    `repeated_roles`: how CSRL is decoded where a role is found twice (nn/bio.py); 'once' keeps the likeliest span. It
+    may be left out and both count then.
     """
 
     name: str
@@ -240,6 +246,7 @@ class Config(Section):
         default=THIS_PROCESS, discriminator="kind", exclude_if=lambda engine: engine == THIS_PROCESS
     )
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
+    repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
 
     @field_validator("methods")
     @classmethod

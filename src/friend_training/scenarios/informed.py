@@ -53,6 +53,7 @@ def informed_start(
         training_settings(config.bridge_training),
         max_length=config.max_length,
         mark=config.predicate_mark,
+        adjacent=config.repeated_roles,
     )
     task.progress = progress
 

@@ -34,6 +34,7 @@ def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
         # An informed Base goes on from what the bridge's sentences taught (informed.py).
         **({name: whole[name] for name in _INFORMED} if whole.get("informed") else {}),
         **{name: whole[name] for name in _SETTINGS},
+        "repeated_roles": whole.get("repeated_roles", "apart"),  # decoding decides which look at dev is the best
         "data": {name: value for name, value in whole["data"].items() if name not in unseen},
         "tasks": {task: {name: whole["tasks"][task][name] for name in _OF_A_TASK} for task in TASKS},
     }

@@ -17,8 +17,7 @@ TASKS: tuple[TaskName, ...] = ("csrl", "rewriting")
 def make_task(config: Config, name: TaskName, encoder: str | Path) -> TorchTask:
     """A task without weights; `encoder` is a folder or hub name, or a checkpoint, which has all that an encoder has."""
     if name == "csrl":
-        settings = training_settings(config.tasks.csrl.training)
-        return csrl_task(encoder, settings, max_length=config.max_length, mark=config.predicate_mark)
+        return _csrl(config, encoder, config.predicate_mark)
     settings = training_settings(config.tasks.rewriting.training)
     return rewriting_task(encoder, settings, max_length=config.max_length, span_source=config.span_source)
 
@@ -30,10 +29,13 @@ def make_second_task(config: Config, name: TaskName, encoder: str | Path) -> Tor
     rewriting scores its spans by a biaffine product.
     """
     if name == "csrl":
-        settings = training_settings(config.tasks.csrl.training)
-        other: PredicateMark = "input" if config.predicate_mark == "after" else "after"
-        return csrl_task(encoder, settings, max_length=config.max_length, mark=other)
+        return _csrl(config, encoder, "input" if config.predicate_mark == "after" else "after")
     settings = training_settings(config.tasks.rewriting.training)
     return rewriting_task(
         encoder, settings, max_length=config.max_length, span_source=config.span_source, scorer="biaffine"
     )
+
+
+def _csrl(config: Config, encoder: str | Path, mark: PredicateMark) -> TorchTask:
+    settings = training_settings(config.tasks.csrl.training)
+    return csrl_task(encoder, settings, max_length=config.max_length, mark=mark, adjacent=config.repeated_roles)

@@ -7,6 +7,7 @@ from torch import nn
 
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.examples import CsrlExample, Dialogue, Roles
+from friend_training.nn.bio import Adjacent
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
 from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items
@@ -23,10 +24,18 @@ class CsrlDefinition:
     label_type = Roles
     main_metric = "f1"
 
-    def __init__(self, *, encoder: str | Path, max_length: int = 125, mark: PredicateMark = "after") -> None:
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        max_length: int = 125,
+        mark: PredicateMark = "after",
+        adjacent: Adjacent = "apart",
+    ) -> None:
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.mark = mark
+        self.adjacent = adjacent
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
@@ -81,7 +90,7 @@ class CsrlDefinition:
                 Prediction(d.unit, d.roles, d.confidence, bool(d.roles.arguments), kind_of_roles(d.roles, d.current))
                 for d in units
             ]
-            for units in decode_roles(heads, batch)
+            for units in decode_roles(heads, batch, self.adjacent)
         ]
 
     def score(
