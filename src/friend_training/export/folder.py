@@ -62,6 +62,7 @@ def _config(task: TorchTask) -> FriendTrainedConfig:
         predicate_mark=getattr(definition, "mark", "after"),
         repeated_roles=getattr(definition, "adjacent", "apart"),
         span_source=getattr(definition, "span_source", "dialogue"),
+        insertion_spans=getattr(definition, "spans", "apart"),
         scorer=getattr(definition, "scorer", "dot"),
         labelling_pieces=task.settings.labelling_pieces,
     )

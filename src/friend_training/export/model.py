@@ -21,6 +21,7 @@ from friend_training.scenarios.answers import RewriteMade, RolesFound, rewrite_m
 from friend_training.scenarios.asked import GivenDialogue, GivenPredicate, as_dialogue
 from friend_training.tasks.csrl.definition import CsrlDefinition
 from friend_training.tasks.rewriting.biaffine import BiaffineRewriter, Scorer
+from friend_training.tasks.rewriting.decoding import SpanChoice
 from friend_training.tasks.rewriting.definition import RewritingDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.model import Rewriter
@@ -45,6 +46,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         predicate_mark: PredicateMark = "after",
         repeated_roles: Adjacent = "apart",
         span_source: SpanSource = "dialogue",
+        insertion_spans: SpanChoice = "apart",
         scorer: Scorer = "dot",
         labelling_pieces: int = 8192,
         **others: Any,
@@ -55,6 +57,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         self.predicate_mark = predicate_mark
         self.repeated_roles = repeated_roles
         self.span_source = span_source
+        self.insertion_spans = insertion_spans
         self.scorer = scorer
         self.labelling_pieces = labelling_pieces
         super().__init__(**others)
@@ -137,7 +140,11 @@ def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -
         )
     else:
         definition = RewritingDefinition(
-            encoder=source, max_length=config.max_pieces, span_source=config.span_source, scorer=config.scorer
+            encoder=source,
+            max_length=config.max_pieces,
+            span_source=config.span_source,
+            scorer=config.scorer,
+            spans=config.insertion_spans,
         )
     task = TorchTask(definition, encoder=source, settings=TrainingSettings(labelling_pieces=config.labelling_pieces))
     task.network = network

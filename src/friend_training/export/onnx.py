@@ -44,7 +44,8 @@ class _TensorsIn(nn.Module):
         if self.task == "csrl":
             batch: Any = RoleBatch(**given, **nothing)
         else:
-            batch = RewriteBatch(**given, is_piece=given["slots"] >= 0, is_slot=given["slots"] >= 0, **nothing)
+            slots = given["slots"] >= 0
+            batch = RewriteBatch(**given, turn=tensors[0], is_piece=slots, is_slot=slots, **nothing)
         return tuple(head.logits for head in self.network(batch))
 
 

@@ -223,8 +223,9 @@ class Config(Section):
     `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
     its first gold label, CSRL learns the bridge's sentences (scenarios/informed.py). It may be left out and is no then.
 
-    `repeated_roles`: how CSRL is decoded where a role is found twice (nn/bio.py); 'once' keeps the likeliest span. It
-    may be left out and both count then.
+    How models are decoded may be left out, and is as printed then. `repeated_roles`: what becomes of a role that CSRL
+    finds twice (nn/bio.py); 'once' keeps the likeliest span. `insertion_spans`: whether the rewriter chooses first and
+    last token of an insertion apart or together (tasks/rewriting/decoding.py).
     """
 
     name: str
@@ -247,6 +248,7 @@ class Config(Section):
     )
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
     repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
+    insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
     @field_validator("methods")
     @classmethod

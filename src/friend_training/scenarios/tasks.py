@@ -8,6 +8,7 @@ from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.config import Config
 from friend_training.scenarios.settings import training_settings
 from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.rewriting.biaffine import Scorer
 from friend_training.tasks.rewriting.task import rewriting_task
 
 TaskName = Literal["csrl", "rewriting"]
@@ -18,8 +19,7 @@ def make_task(config: Config, name: TaskName, encoder: str | Path) -> TorchTask:
     """A task without weights; `encoder` is a folder or hub name, or a checkpoint, which has all that an encoder has."""
     if name == "csrl":
         return _csrl(config, encoder, config.predicate_mark)
-    settings = training_settings(config.tasks.rewriting.training)
-    return rewriting_task(encoder, settings, max_length=config.max_length, span_source=config.span_source)
+    return _rewriting(config, encoder, "dot")
 
 
 def make_second_task(config: Config, name: TaskName, encoder: str | Path) -> TorchTask:
@@ -30,12 +30,20 @@ def make_second_task(config: Config, name: TaskName, encoder: str | Path) -> Tor
     """
     if name == "csrl":
         return _csrl(config, encoder, "input" if config.predicate_mark == "after" else "after")
-    settings = training_settings(config.tasks.rewriting.training)
-    return rewriting_task(
-        encoder, settings, max_length=config.max_length, span_source=config.span_source, scorer="biaffine"
-    )
+    return _rewriting(config, encoder, "biaffine")
 
 
 def _csrl(config: Config, encoder: str | Path, mark: PredicateMark) -> TorchTask:
     settings = training_settings(config.tasks.csrl.training)
     return csrl_task(encoder, settings, max_length=config.max_length, mark=mark, adjacent=config.repeated_roles)
+
+
+def _rewriting(config: Config, encoder: str | Path, scorer: Scorer) -> TorchTask:
+    return rewriting_task(
+        encoder,
+        training_settings(config.tasks.rewriting.training),
+        max_length=config.max_length,
+        span_source=config.span_source,
+        scorer=scorer,
+        spans=config.insertion_spans,
+    )

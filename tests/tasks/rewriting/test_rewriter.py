@@ -22,7 +22,7 @@ from friend_training.nn.heads import MASKED, Head
 from friend_training.nn.rendering import NO_TURN, Rendered, render
 from friend_training.nn.tokens import Tokenizer
 from friend_training.tasks.rewriting.biaffine import BiaffineRewriter
-from friend_training.tasks.rewriting.decoding import decode_rewrites
+from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script
 from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem, rewrite_item
 from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
@@ -137,21 +137,31 @@ def test_a_character_of_two_pieces_is_edited_once() -> None:
     assert decode_rewrites(heads, batch)[0][0] == Rewrite("甲乙", (0,), (Insertion(0, 0, 0, 1),))
 
 
-def reference(item: RewriteItem, tables: Sequence[Tensor]) -> tuple[str, float]:
-    """Try every (keep, start, end) at every slot, take the most probable, and write the text down as it comes."""
+def is_span(layout: Rendered, first: int, last: int) -> bool:
+    turns = {int(turn) for turn in layout.turn[[first, last]]}
+    return first <= last and len(turns) == 1 and NO_TURN not in turns
+
+
+def reference(item: RewriteItem, tables: Sequence[Tensor], spans: SpanChoice) -> tuple[str, float]:
+    """Try every (keep, start, end) at every slot, take the most probable, and write the text down as it comes.
+
+    Together: of those that are a span of one turn, or say that there is none.
+    """
     keep, start, end = (table.double().softmax(dim=-1).tolist() for table in tables)
     layout, dialogue = item.rendered, item.dialogue
     text, confidence = "", 1.0
     for slot in range(item.last - item.first + 1):
         at_end = slot == item.last - item.first
-        options = product(range(1 if at_end else 2), range(len(layout)), range(len(layout)))
+        every = product(range(1 if at_end else 2), range(len(layout)), range(len(layout)))
+        options = [
+            (k, s, e) for k, s, e in every if spans == "apart" or (s, e) == (NO_START, NO_END) or is_span(layout, s, e)
+        ]
         probability, (kept, first, last) = max(
             ((1.0 if at_end else keep[slot][k]) * start[slot][s] * end[slot][e], (k, s, e)) for k, s, e in options
         )
         confidence *= probability
-        turns = {int(turn) for turn in layout.turn[[first, last]]}
-        if first <= last and len(turns) == 1 and NO_TURN not in turns:
-            text += dialogue.turns[turns.pop()].text[layout.start[first] : layout.end[last]]
+        if is_span(layout, first, last):
+            text += dialogue.turns[int(layout.turn[first])].text[layout.start[first] : layout.end[last]]
         if not at_end and kept:
             piece = item.first + slot
             text += dialogue.turns[-1].text[layout.start[piece] : layout.end[piece]]
@@ -161,10 +171,11 @@ def reference(item: RewriteItem, tables: Sequence[Tensor]) -> tuple[str, float]:
 @given(
     texts=st.lists(st.text("甲乙丙ab", min_size=1, max_size=4), min_size=1, max_size=3),
     seed=st.integers(0, 2**32 - 1),
+    spans=st.sampled_from(["apart", "together"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_decoding_equals_the_reference_and_the_confidence_is_the_product(
-    tokenizer: Tokenizer, texts: list[str], seed: int
+    tokenizer: Tokenizer, texts: list[str], seed: int, spans: SpanChoice
 ) -> None:
     items = [item_of(dialogue_of(*texts), tokenizer), item_of(dialogue_of("甲", "乙丙丁甲乙"), tokenizer)]
     batch = batch_of(items, tokenizer)
@@ -178,10 +189,11 @@ def test_decoding_equals_the_reference_and_the_confidence_is_the_product(
             for _ in range(2)
         ),
     ]
-    for row, (item, (rewrite, confidence)) in enumerate(zip(batch.items, decode_rewrites(heads, batch), strict=True)):
+    decoded = decode_rewrites(heads, batch, spans)
+    for row, (item, (rewrite, confidence)) in enumerate(zip(batch.items, decoded, strict=True)):
         length = item.length
         text, product_of_all = reference(
-            item, [heads[0].logits[row], *(head.logits[row, :, :length] for head in heads[1:])]
+            item, [heads[0].logits[row], *(head.logits[row, :, :length] for head in heads[1:])], spans
         )
         assert rewrite.text == text == apply_script(item.dialogue, rewrite)
         assert confidence == pytest.approx(product_of_all, rel=1e-4)

@@ -1,30 +1,57 @@
 """The rewriter's output as edit scripts, with the confidence b_t of each (sections 4.1 and 4.3)."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from friend_training.examples import Insertion, Rewrite
 from friend_training.nn.heads import Head
 from friend_training.nn.rendering import NO_TURN
 from friend_training.tasks.rewriting.edits import apply_script
-from friend_training.tasks.rewriting.items import RewriteItem
+from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem
 from friend_training.tasks.rewriting.model import RewriteBatch
 
+SpanChoice = Literal["apart", "together"]
+"""How first and last token of an insertion are chosen: each by itself, as printed, and if the two make no span nothing
+is inserted ("apart"); or the likeliest pair that is a span of one turn, or none ("together")."""
 
-def decode_rewrites(heads: Sequence[Head], batch: RewriteBatch) -> list[tuple[Rewrite, float]]:
-    """Column-wise argmax of all three heads. b_t is the product of the probabilities of every decision made."""
+
+def decode_rewrites(
+    heads: Sequence[Head], batch: RewriteBatch, spans: SpanChoice = "apart"
+) -> list[tuple[Rewrite, float]]:
+    """The likeliest decisions of all three heads. b_t is the product of the probabilities of every decision made."""
+    keeping, *bounds = (head.logits.log_softmax(dim=-1) for head in heads)
+    chosen = [keeping.argmax(dim=-1)]  # [B, N]
+    chosen += _pairs(bounds[0], bounds[1], batch) if spans == "together" else [logs.argmax(dim=-1) for logs in bounds]
     log_confidence = torch.zeros(len(batch.items), dtype=torch.double)
-    best: list[NDArray[np.int64]] = []
-    for head in heads:
-        logs, choice = head.logits.log_softmax(dim=-1).max(dim=-1)  # [B, N]
-        log_confidence += (logs.double() * head.mask).sum(dim=1)
-        best.append(choice.numpy())
-    keep, start, end = best
+    for head, logs, choice in zip(heads, (keeping, *bounds), chosen, strict=True):
+        log_confidence += (logs.gather(2, choice.unsqueeze(2)).squeeze(2).double() * head.mask).sum(dim=1)
+    keep, start, end = (choice.numpy() for choice in chosen)
     confidence = log_confidence.exp().tolist()
     return [(_script(item, keep[row], start[row], end[row]), confidence[row]) for row, item in enumerate(batch.items)]
+
+
+def _pairs(start: Tensor, end: Tensor, batch: RewriteBatch) -> list[Tensor]:
+    """The likeliest (first, last) of each slot with first ≤ last in one turn, or that of no insertion: [B, N] each.
+
+    The best first piece for every last one is a running maximum that begins anew with each turn: turns follow each
+    other, so a step from turn to turn that is higher than any log-probability is deep makes it forget the turn before.
+    """
+    turn = batch.turn.unsqueeze(1)  # [B, 1, M]
+    start, end = start.double(), end.double()  # steps and log-probabilities in one number
+    step = 1.0 - start.min()
+    running, first = (start + step * turn).cummax(dim=2)
+    scores = (running - step * turn + end).masked_fill(turn == NO_TURN, -torch.inf)  # [B, N, M]
+    best, last = scores.max(dim=2)
+    insert = best > start[:, :, NO_START] + end[:, :, NO_END]
+    return [
+        torch.where(insert, first.gather(2, last.unsqueeze(2)).squeeze(2), NO_START),
+        torch.where(insert, last, NO_END),
+    ]
 
 
 def _script(item: RewriteItem, keep: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]) -> Rewrite:

@@ -13,7 +13,7 @@ from friend_training.nn.heads import Head
 from friend_training.nn.rendering import render_all
 from friend_training.nn.tokens import Tokenizer
 from friend_training.tasks.rewriting.biaffine import BiaffineRewriter, Scorer
-from friend_training.tasks.rewriting.decoding import decode_rewrites
+from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
 from friend_training.tasks.rewriting.items import RewriteItem, rewrite_item
 from friend_training.tasks.rewriting.kinds import kind_of_text
@@ -39,11 +39,13 @@ class RewritingDefinition:
         max_length: int = 125,
         span_source: SpanSource = "dialogue",
         scorer: Scorer = "dot",
+        spans: SpanChoice = "apart",
     ) -> None:
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.span_source = span_source
         self.scorer = scorer
+        self.spans = spans
 
     def network(self, encoder: Encoder) -> nn.Module:
         return Rewriter(encoder) if self.scorer == "dot" else BiaffineRewriter(encoder)
@@ -98,7 +100,7 @@ class RewritingDefinition:
                     kind=kind_of_text(rewrite.text, item.dialogue),
                 )
             ]
-            for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch), strict=True)
+            for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch, self.spans), strict=True)
         ]
 
     def score(

@@ -23,6 +23,7 @@ class RewriteBatch:
     ids: Tensor  # [B, M]
     types: Tensor  # [B, M]
     mask: Tensor  # [B, M]
+    turn: Tensor  # [B, M]
     source: Tensor  # [B, M] pieces that may be inserted
     slots: Tensor  # [B, N] the piece of each slot
     is_piece: Tensor  # [B, N] a piece of u_t
@@ -79,6 +80,7 @@ def collate_rewrites(items: Sequence[RewriteItem], pad_id: int, *, span_source: 
         ids=pad([layout.ids for layout in layouts], pad_id),
         types=pad([layout.types for layout in layouts], 0),
         mask=pad([np.ones(len(layout), dtype=np.int64) for layout in layouts], 0),
+        turn=turn,
         source=source,
         slots=torch.where(is_slot, first[:, None] + slots, 0),
         is_piece=slots < widths[:, None],

@@ -5,6 +5,7 @@ from pathlib import Path
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.rewriting.biaffine import Scorer
+from friend_training.tasks.rewriting.decoding import SpanChoice
 from friend_training.tasks.rewriting.definition import RewritingDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 
@@ -16,6 +17,9 @@ def rewriting_task(
     max_length: int = 125,
     span_source: SpanSource = "dialogue",
     scorer: Scorer = "dot",
+    spans: SpanChoice = "apart",
 ) -> TorchTask:
-    definition = RewritingDefinition(encoder=encoder, max_length=max_length, span_source=span_source, scorer=scorer)
+    definition = RewritingDefinition(
+        encoder=encoder, max_length=max_length, span_source=span_source, scorer=scorer, spans=spans
+    )
     return TorchTask(definition, encoder=encoder, settings=settings)
