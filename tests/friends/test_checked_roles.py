@@ -16,7 +16,7 @@ from friend_training.examples import (
     SentenceRoles,
     Turn,
 )
-from friend_training.friends.checked_roles import Check, CheckedRoles
+from friend_training.friends.checked_roles import Check, CheckedRoles, Pronouns
 
 # 甲: 电影好看吗 / 乙: 我今天看; the rewrite inserts 电影 behind 看.
 DIALOGUE = Dialogue("d", (Turn("A", "电影好看吗"), Turn("B", "我今天看")), (Predicate(3, 4),))
@@ -44,10 +44,11 @@ def checked(
     *,
     rewrite: Rewrite = REWRITE,
     check: Check = "friend",
+    pronouns: Pronouns = "kept",
 ) -> Prediction:
     prediction = Prediction("d|3-4", Roles(Predicate(3, 4), own), 0.7, bool(own), "within")
     bridge = Says({PLAIN: plain, REWRITTEN: rewritten})
-    ((found,),) = CheckedRoles(bridge, check)([DIALOGUE], [[prediction]], [[Prediction("d", rewrite, 0.9)]])
+    ((found,),) = CheckedRoles(bridge, check, pronouns)([DIALOGUE], [[prediction]], [[Prediction("d", rewrite, 0.9)]])
     assert (found.unit, found.confidence) == ("d|3-4", 0.7)
     return found
 
@@ -118,3 +119,41 @@ def test_dialogues_without_predicates_are_passed_over() -> None:
     nothing, (found,) = CheckedRoles(bridge)([silent, DIALOGUE], own, rewrites)
     assert nothing == []
     assert found.label.arguments == (WHO,)
+
+
+# 甲: 你看过电影吗 / 乙: 他喜欢它; the rewrite says 电影 for 它 and leaves 他.
+ASKED = Dialogue("p", (Turn("A", "你看过电影吗"), Turn("B", "他喜欢它")), (Predicate(1, 3),))
+RESOLVED = Rewrite("他喜欢电影", (3,), (Insertion(3, 0, 3, 5),))
+HE, IT, THE_FILM = Argument("ARG0", 1, 0, 1), Argument("ARG1", 1, 3, 4), Argument("ARG1", 0, 3, 5)
+S_HE, S_IT, S_THE_FILM = SentenceArgument("ARG0", 0, 1), SentenceArgument("ARG1", 3, 4), SentenceArgument("ARG1", 3, 5)
+
+
+def asked(own: tuple[Argument, ...], check: Check = "friend", pronouns: Pronouns = "resolved") -> Roles:
+    bridge = Says({"他喜欢它": (S_HE, S_IT), "他喜欢电影": (S_HE, S_THE_FILM)})
+    unit = Prediction("p|1-3", Roles(Predicate(1, 3), own), 0.7)
+    ((found,),) = CheckedRoles(bridge, check, pronouns)([ASKED], [[unit]], [[Prediction("p", RESOLVED, 0.9)]])
+    label: Roles = found.label
+    return label
+
+
+def test_the_friend_says_what_a_pronoun_stands_for() -> None:
+    assert asked(()) == Roles(Predicate(1, 3), (THE_FILM,))
+    assert asked((HE, IT)) == Roles(Predicate(1, 3), (THE_FILM,))  # that all find 他 does not make it an argument
+    assert asked((), pronouns="kept") == Roles(Predicate(1, 3), (HE,), (THE_FILM, IT))
+
+
+def test_csrl_is_believed_before_the_friend_about_other_turns() -> None:
+    elsewhere = Argument("ARG1", 0, 0, 1)
+    assert asked((elsewhere,)) == Roles(Predicate(1, 3), (elsewhere,), (THE_FILM,))
+
+
+def test_without_a_friend_nobody_says_what_a_pronoun_stands_for() -> None:
+    assert asked((), "none") == Roles(Predicate(1, 3), ())
+    assert asked((HE,), "foreign") == Roles(Predicate(1, 3), ())
+    assert asked((), "none", "kept") == Roles(Predicate(1, 3), (HE, IT))
+
+
+def test_only_a_role_that_a_pronoun_has_left_open_is_the_friends_to_fill() -> None:
+    """WHO stands in u_t, and for TMP the bridge has seen nothing there: both remain as they were."""
+    found = checked((), (S_WHO,), (S_WHO, S_FILM), pronouns="resolved")
+    assert found.label == Roles(Predicate(3, 4), (WHO,), (FILM,))

@@ -7,6 +7,10 @@ bridge on the rewrite u_t'. What stands in u_t is an argument where the bridge f
 agrees. In other turns CSRL alone can place an argument, so it is believed where u_t leaves its role open. Every other
 span that a sentence reader has named is unsure: neither an argument nor none.
 
+Where pronouns are resolved, one that the bridge finds in u_t is no argument (pronouns.py). Its role is open, and here
+the friend can do what no sentence reader can: it says what the pronoun stands for, and is believed unless CSRL has
+found an argument of that role in another turn.
+
 (The paper trains CSRL on its own labels only, of whole predicates.)
 """
 
@@ -19,6 +23,7 @@ from friend_training.examples import SPEAKER, Argument, Dialogue, Roles
 from friend_training.friends.bridge_parser import bridge_roles
 from friend_training.friends.csrl_rewriting import asked_of
 from friend_training.friends.merged_roles import arguments_in_dialogue
+from friend_training.friends.pronouns import is_pronoun
 from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.edits import origin
 from friend_training.tasks.srl.bridge import Bridge
@@ -26,6 +31,9 @@ from friend_training.tasks.srl.bridge import Bridge
 Check = Literal["friend", "foreign", "none"]
 """Whose rewrite checks: the friend's of the same dialogue; of another one (a control: chance); or nobody's, and then
 all that the bridge finds in u_t counts (a control: the same labels without a friend)."""
+
+Pronouns = Literal["kept", "resolved"]
+"""Whether a bare pronoun that the bridge finds counts as an argument, or stands for one."""
 
 Predictions = Sequence[Sequence[Prediction]]
 Said = frozenset[Argument]
@@ -39,6 +47,7 @@ class CheckedRoles:
 
     bridge: Bridge
     check: Check = "friend"
+    pronouns: Pronouns = "kept"
 
     def __call__(self, inputs: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[list[Prediction]]:
         current = [len(dialogue.turns) - 1 for dialogue in inputs]
@@ -51,19 +60,28 @@ class CheckedRoles:
         by = iter(confirmed)
         return [
             [
-                self._checked(unit, turn, in_u_t, in_rewrite, next(by))
+                self._checked(unit, dialogue, in_u_t, in_rewrite, next(by))
                 for unit, in_u_t, in_rewrite in zip(units, first, second, strict=True)
             ]
-            for turn, units, first, second in zip(current, roles, plain, friend, strict=True)
+            for dialogue, units, first, second in zip(inputs, roles, plain, friend, strict=True)
         ]
 
-    def _checked(self, unit: Prediction, current: int, plain: Said, friend: Said, confirmed: Confirmed) -> Prediction:
+    def _checked(
+        self, unit: Prediction, dialogue: Dialogue, plain: Said, friend: Said, confirmed: Confirmed
+    ) -> Prediction:
+        current = len(dialogue.turns) - 1
         own = frozenset(unit.label.arguments)
+        pronouns = {a for a in plain | friend if self.pronouns == "resolved" and is_pronoun(dialogue, a)}
+        plain, friend, open_roles = plain - pronouns, friend - pronouns, {a.role for a in pronouns}
         agreed = {a for a in plain if a in own or (a.role, a.start, a.end) in confirmed}
         within = plain if self.check == "none" else agreed
         taken = {argument.role for argument in within}
         unseen = {a for a in own if a.turn != current or a.start == SPEAKER}  # by those who read sentences
         arguments = within | {argument for argument in unseen if argument.role not in taken}
+        if self.check == "friend":
+            taken |= {argument.role for argument in unseen}
+            stood_for = {a for a in friend if a.turn != current and a.role in open_roles - taken}
+            arguments |= stood_for
         unsure = frozenset() if self.check == "none" else (plain | friend) - arguments
         label = Roles(unit.label.predicate, tuple(sorted(arguments)), tuple(sorted(unsure)))
         return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))

@@ -16,6 +16,7 @@ from friend_training.friends.bridge_parser import LabelledByBridge
 from friend_training.friends.checked_roles import Check, CheckedRoles
 from friend_training.friends.gold_bridge import with_gold_bridge
 from friend_training.friends.merged_roles import MergedRoles
+from friend_training.friends.pronouns import WithoutPronouns
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.ceilings import oracle
 from friend_training.methods.controls import shuffled
@@ -104,7 +105,7 @@ def _fdt_merged(s: Setting) -> Outcomes:
 
 
 def _fdt_checked(s: Setting, *, check: Check) -> Outcomes:
-    return _fdt(s, friendship=replace(s.friendship, merge_first=CheckedRoles(s.bridge, check)))
+    return _fdt(s, friendship=replace(s.friendship, merge_first=CheckedRoles(s.bridge, check, s.config.pronouns)))
 
 
 def _fdt_oracle(s: Setting) -> Outcomes:
@@ -174,8 +175,13 @@ def _multitask(s: Setting) -> Outcomes:
 def _bridge_labels(s: Setting) -> Outcomes:
     """CSRL alone, self-trained on what the bridge says of it."""
     plan = s.plans["csrl"]
-    labelled = {"csrl": replace(plan, task=LabelledByBridge(plan.task, s.bridge))}
+    labelled = {"csrl": replace(plan, task=LabelledByBridge(plan.task, naming_bridge(s.config, s.bridge)))}
     return sst(s.run, labelled, s.data.pool, settings=s.settings, audit=s.data.audit, listener=s.listener)
+
+
+def naming_bridge(config: Config, bridge: Bridge) -> Bridge:
+    """The bridge where it answers in CSRL's place."""
+    return WithoutPronouns(bridge) if config.pronouns == "resolved" else bridge
 
 
 def _as_most_are(s: Setting, *, name: str) -> Outcomes:

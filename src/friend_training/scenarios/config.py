@@ -226,6 +226,9 @@ class Config(Section):
     How models are decoded may be left out, and is as printed then. `repeated_roles`: what becomes of a role that CSRL
     finds twice (nn/bio.py); 'once' keeps the likeliest span. `insertion_spans`: whether the rewriter chooses first and
     last token of an insertion apart or together (tasks/rewriting/decoding.py).
+
+    `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
+    says, or stands for one (friends/pronouns.py). It may be left out, and they are kept then.
     """
 
     name: str
@@ -248,6 +251,7 @@ class Config(Section):
     )
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
     repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
+    pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"
     insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
     @field_validator("methods")

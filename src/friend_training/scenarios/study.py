@@ -29,7 +29,7 @@ from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.scenarios.balancing import gold_balance
-from friend_training.scenarios.compared import Setting, run_method
+from friend_training.scenarios.compared import Setting, naming_bridge, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
@@ -235,7 +235,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "fingerprints": shop.run.fingerprints,
     }
     if method == "bridge-alone":
-        scores = score_bridge(shop.bridge, shop.data.csrl_test).as_dict()
+        scores = score_bridge(naming_bridge(shop.config, shop.bridge), shop.data.csrl_test).as_dict()
         return record | {"metrics": {f"csrl.{name}": value for name, value in scores.items()}}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
     kept: dict[str, Counts] = {}
