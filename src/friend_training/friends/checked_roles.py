@@ -51,12 +51,14 @@ class CheckedRoles:
 
     def __call__(self, inputs: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[list[Prediction]]:
         current = [len(dialogue.turns) - 1 for dialogue in inputs]
-        plain, friend = read_utterances(self.bridge, inputs), read_rewrites(self.bridge, inputs, rewrites)
+        plain = read_utterances(self.bridge, inputs)
+        nothing: list[list[Said]] = [[frozenset() for _ in units] for units in plain]
+        friend = nothing if self.check == "none" else read_rewrites(self.bridge, inputs, rewrites)
         confirmed = [_in_turn(turn, said) for turn, units in zip(current, friend, strict=True) for said in units]
         if self.check == "foreign":
             half = len(confirmed) // 2
             confirmed = confirmed[half:] + confirmed[:half]
-            friend = [[frozenset() for _ in units] for units in friend]  # its places are another dialogue's
+            friend = nothing  # its places are another dialogue's
         by = iter(confirmed)
         return [
             [
@@ -78,10 +80,8 @@ class CheckedRoles:
         taken = {argument.role for argument in within}
         unseen = {a for a in own if a.turn != current or a.start == SPEAKER}  # by those who read sentences
         arguments = within | {argument for argument in unseen if argument.role not in taken}
-        if self.check == "friend":
-            taken |= {argument.role for argument in unseen}
-            stood_for = {a for a in friend if a.turn != current and a.role in open_roles - taken}
-            arguments |= stood_for
+        open_roles -= taken | {argument.role for argument in unseen}
+        arguments |= {a for a in friend if a.turn != current and a.role in open_roles}  # what pronouns stand for
         unsure = frozenset() if self.check == "none" else (plain | friend) - arguments
         label = Roles(unit.label.predicate, tuple(sorted(arguments)), tuple(sorted(unsure)))
         return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))

@@ -1,0 +1,203 @@
+"""What led to the settings of this experiment, measured on dev with the Base of each seed, as if dev had no labels:
+what better decoding brings; whom pronouns stand for, and who finds it; which rewrites are right; how good CSRL's labels
+are by who has made them.
+
+For diagnosis: nothing goes back into training.
+
+    python experiments/real-few-shot-resolved/looks.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/real-few-shot-resolved/looks.py        # only print the tables
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, get_args
+
+from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.run import Run
+from friend_training.core.task import Prediction
+from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
+from friend_training.friends.bridge_parser import bridge_roles
+from friend_training.friends.checked_roles import Check, CheckedRoles, Said, read_rewrites, read_utterances
+from friend_training.friends.pronouns import WithoutPronouns, is_pronoun
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.data import RunData, load_data
+from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.probes import probed_dialogues
+from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.tasks.csrl.metrics import CsrlScore
+from friend_training.tasks.srl.bridge import Bridge
+
+RECORDS = Path(__file__).parent / "looks.jsonl"
+
+Counts = Counter[str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
+    parser.add_argument("--data-dir", type=Path)
+    given = parser.parse_args()
+    if given.runs is not None:
+        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
+        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    print(by_seed("Base on dev", records, "decoding"), end="\n\n")
+    print(by_seed("CSRL's labels of dev, F1", records, "labels"), end="\n\n")
+    print(right_of("the bridge finds a pronoun in u_t", records, "pronouns"), end="\n\n")
+    print(right_of("a rewrite that inserts something", records, "rewrites"))
+
+
+def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    """All that is measured of one seed's Base."""
+    config = run_config(study)
+    data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
+    bridge = open_bridge(study, config)
+    csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
+    inputs = [example.dialogue for example in data.csrl_dev]
+    roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
+    return {
+        "seed": config.seed,
+        "decoding": decoding(csrl, rewriting, data),
+        "labels": labels(data.csrl_dev, bridge, roles, rewrites),
+        "pronouns": pronouns(data.csrl_dev, bridge, roles, rewrites),
+        "rewrites": rewrites_right(config, data, csrl, rewriting),
+    }
+
+
+def decoding(csrl: TorchTask, rewriting: TorchTask, data: RunData) -> dict[str, float]:
+    """The same weights, decoded as printed and better."""
+    found: dict[str, float] = {}
+    for adjacent, words in (("apart", "as printed"), ("once", "each role once")):
+        csrl.definition.adjacent = adjacent  # type: ignore[attr-defined]
+        found[f"F1, {words}"] = csrl.evaluate(data.csrl_dev)["f1"]
+    for spans, words in (("apart", "as printed"), ("together", "spans of one turn")):
+        rewriting.definition.spans = spans  # type: ignore[attr-defined]
+        scores = rewriting.evaluate(data.rewriting_dev)
+        found |= {f"EM, {words}": scores["em"], f"WER, {words}": scores["wer"]}
+    return found
+
+
+def labels(
+    gold: Sequence[CsrlExample],
+    bridge: Bridge,
+    roles: Sequence[Sequence[Prediction]],
+    rewrites: Sequence[Sequence[Prediction]],
+) -> dict[str, float]:
+    """F1 of what CSRL would be trained on, by who has made it; unsure spans count as no arguments."""
+    inputs = [example.dialogue for example in gold]
+    named = bridge_roles(WithoutPronouns(bridge), inputs)
+    found = {
+        "CSRL's own": _f1(gold, [[unit.label for unit in units] for units in roles]),
+        "the bridge's, with pronouns": _f1(gold, bridge_roles(bridge, inputs)),
+        "the bridge's, without": _f1(gold, named),
+    }
+    for check, words in zip(get_args(Check), ("fdt-checked", "checked-shuffled", "unchecked"), strict=True):
+        made = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites)
+        found[words] = _f1(gold, [[unit.label for unit in units] for units in made])
+    return found
+
+
+def _f1(gold: Sequence[CsrlExample], made: Sequence[Sequence[Roles]]) -> float:
+    total = CsrlScore()
+    for example, units in zip(gold, made, strict=True):
+        for label, given in zip(example.roles, units, strict=True):
+            total += CsrlScore.of(given, label, example.dialogue)
+    return total.as_dict()["f1"]
+
+
+def pronouns(
+    gold: Sequence[CsrlExample],
+    bridge: Bridge,
+    roles: Sequence[Sequence[Prediction]],
+    rewrites: Sequence[Sequence[Prediction]],
+) -> dict[str, Counts]:
+    """Of the roles for which the bridge finds a pronoun in u_t: where gold has them, and who finds that."""
+    inputs = [example.dialogue for example in gold]
+    plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewrites)
+    there: Counts = Counter()
+    right: Counts = Counter()
+    for example, units, in_u_t, in_rewrite in zip(gold, roles, plain, friend, strict=True):
+        current = len(example.dialogue.turns) - 1
+        for label, unit, seen, said in zip(example.roles, units, in_u_t, in_rewrite, strict=True):
+            for role in {a.role for a in seen if is_pronoun(example.dialogue, a)}:
+                wanted = {a for a in label.arguments if a.role == role}
+                own = _elsewhere(role, frozenset(unit.label.arguments), current)
+                friends = _elsewhere(role, said, current)
+                rows: Mapping[str, tuple[bool, bool]] = {
+                    "gold has the role in another turn": (True, any(_is_elsewhere(a, current) for a in wanted)),
+                    "the friend finds the role in another turn": (bool(friends), friends <= wanted),
+                    "CSRL does": (bool(own), own <= wanted),
+                    "both do, the same": (bool(own) and own == friends, own <= wanted),
+                }
+                for row, (counts, holds) in rows.items():
+                    there[row] += counts
+                    right[row] += counts and holds
+    return {"there": there, "right": right}
+
+
+def _elsewhere(role: str, arguments: Said, current: int) -> Said:
+    return frozenset(a for a in arguments if a.role == role and _is_elsewhere(a, current))
+
+
+def _is_elsewhere(argument: Argument, current: int) -> bool:
+    return argument.turn != current and argument.start != SPEAKER
+
+
+def rewrites_right(config: Any, data: RunData, csrl: TorchTask, rewriting: TorchTask) -> dict[str, Counts]:
+    """How many are right, by how sure the rewriter is, whether u_t has a predicate, and what CSRL says of the spans."""
+    dialogues = probed_dialogues(config, data, "rewriting")
+    made, roles = rewriting.predict(dialogues), csrl.predict(dialogues)
+    ranked = sorted((unit.confidence for [unit] in made if unit.content), reverse=True)
+    surest, surer = (ranked[int(share * len(ranked))] for share in (0.3, 0.6))
+    there: Counts = Counter()
+    right: Counts = Counter()
+    for example, dialogue, [unit], labels_of in zip(data.rewriting_dev, dialogues, made, roles, strict=True):
+        if not unit.content:
+            continue
+        sure = "surest 30 %" if unit.confidence >= surest else "next 30 %" if unit.confidence >= surer else "the rest"
+        current = len(dialogue.turns) - 1
+        said = {(a.turn, a.start, a.end) for one in labels_of for a in one.label.arguments if _is_elsewhere(a, current)}
+        inserted = {(i.turn, i.start, i.end) for i in unit.label.insertions}
+        who = "no predicate, so nothing to match" if not labels_of else "CSRL has no argument in another turn"
+        if said:
+            who = "CSRL has just what is inserted" if inserted <= said else "CSRL has something else in another turn"
+        key = f"{sure}: {who}"
+        there[key] += 1
+        right[key] += unit.label.text == example.rewrite
+    return {"there": there, "right": right}
+
+
+def _base(study: Path, name: TaskName) -> TorchTask:
+    run = Run.open(method_folder(study, "base"))
+    task = make_task(run_config(study), name, run.checkpoint(name, 0))
+    load_checkpoint(task, run.checkpoint(name, 0), digest=run.require(f"train-{name}-0")["digest"])
+    return task
+
+
+def right_of(title: str, records: list[dict[str, Any]], what: str) -> str:
+    there, right = (sum((Counter(r[what][name]) for r in records), Counter()) for name in ("there", "right"))
+    rows = [f"| {title} | cases ({len(records)} seeds) | right |", "|---|--:|--:|"]
+    order = [name for record in records for name in record[what]["there"]]
+    for name in dict.fromkeys(sorted(order) if what == "rewrites" else order):
+        if there[name]:
+            rows.append(f"| {name} | {there[name]} | {100 * right[name] / there[name]:.0f} % |")
+    return "\n".join(rows)
+
+
+def by_seed(title: str, records: list[dict[str, Any]], what: str) -> str:
+    seeds = [record["seed"] for record in records]
+    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
+    rows.append("|---|" + "--:|" * (len(records) + 1))
+    for name in records[0][what]:
+        found = [record[what][name] for record in records]
+        rows.append(f"| {name} | {' | '.join(f'{one:.1f}' for one in (*found, fmean(found)))} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
