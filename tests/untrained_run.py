@@ -11,7 +11,7 @@ from friend_training.nn.encoders import open_encoder
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.report.kept import keep_inputs
-from friend_training.scenarios.config import parse_config
+from friend_training.scenarios.config import config_text, parse_config
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.tasks import TASKS, make_task
 from friend_training.tasks.srl.task import srl_task
@@ -51,13 +51,17 @@ POOL = [
 """The words 喜欢, 来 and 看 are predicates here."""
 
 
-def make_run(folder: Path, encoder: Path) -> Path:
-    """Both tasks as methods base (iteration 0) and fdt (iteration 1) would have left them, and a bridge."""
-    config = parse_config(CONFIG, "untrained.yaml")
-    Run.create(folder, CONFIG, FINGERPRINTS)
+def make_run(folder: Path, encoder: Path, *changes: str) -> Path:
+    """Both tasks as methods base (iteration 0) and fdt (iteration 1) would have left them, and a bridge.
+
+    `changes` are settings of the config that are not as usual.
+    """
+    config = parse_config(CONFIG, "untrained.yaml", list(changes))
+    text = config_text(config) if changes else CONFIG
+    Run.create(folder, text, FINGERPRINTS)
     keep_inputs(folder, POOL)
     for seed, (method, iteration) in enumerate({"base": 0, "fdt": 1}.items()):
-        run = Run.create(method_folder(folder, method), CONFIG, FINGERPRINTS)
+        run = Run.create(method_folder(folder, method), text, FINGERPRINTS)
         for name in TASKS:
             task = _with_weights(make_task(config, name, encoder), encoder, seed)
             digest = save_checkpoint(task, run.checkpoint(name, iteration))

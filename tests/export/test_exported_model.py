@@ -49,6 +49,17 @@ def test_it_predicts_exactly_the_same(
 
 
 @pytest.mark.parametrize("task", TASKS)
+def test_it_is_decoded_as_in_its_run(
+    run: Path, tmp_path: Path, tiny_encoder: Path, dialogues: list[Dialogue], task: TaskName
+) -> None:
+    better = make_run(tmp_path / "run", tiny_encoder, "repeated_roles=once", "insertion_spans=together")
+    export_model(better, task, tmp_path / "exported")
+    found = FriendTrainedModel.from_pretrained(tmp_path / "exported").predict(dialogues)
+    assert found == open_task(better, task).task.predict(dialogues)
+    assert found != open_task(run, task).task.predict(dialogues), "the same weights say something else otherwise"
+
+
+@pytest.mark.parametrize("task", TASKS)
 def test_the_encoder_is_a_plain_one(run: Path, exported: dict[TaskName, Path], task: TaskName) -> None:
     plain = AutoModel.from_pretrained(exported[task] / "encoder").eval()
     ours = open_task(run, task).task.network.encoder.model.eval()  # type: ignore[union-attr]

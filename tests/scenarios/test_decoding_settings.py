@@ -1,0 +1,51 @@
+"""How models are decoded, and what becomes of pronouns: settings that came later and are as printed unless given."""
+
+from pathlib import Path
+
+from small import small_config
+
+from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
+from friend_training.scenarios.compared import naming_bridge
+from friend_training.scenarios.folders import run_config
+from friend_training.scenarios.same_base import base_settings
+from friend_training.scenarios.study import run_study
+from friend_training.scenarios.tasks import make_second_task, make_task
+
+LATER = ("repeated_roles=once", "insertion_spans=together", "pronouns=resolved")
+
+
+def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
+    plain, better = small_config(), small_config(*LATER)
+    names = {setting.partition("=")[0] for setting in LATER}
+    assert names.isdisjoint(plain.model_dump(mode="json"))
+    assert {name: better.model_dump(mode="json")[name] for name in names} == dict(s.split("=") for s in LATER)
+    assert {k: v for k, v in better.model_dump().items() if k not in names} == plain.model_dump()
+
+
+def test_base_depends_on_decoding_and_not_on_pronouns() -> None:
+    settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
+    assert settings[0] not in settings[1:3]
+    assert settings[3] == settings[0]
+
+
+def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
+    config = small_config('methods=["base", "fdt-checked", "bridge-labels-all", "bridge-alone"]', *LATER)
+    records = run_study(config, tmp_path / "run")
+    assert [record["method"] for record in records] == list(config.methods)
+    assert run_config(tmp_path / "run") == config
+    encoder = str(tmp_path / "run" / "encoder")
+    for make in (make_task, make_second_task):
+        assert make(config, "csrl", encoder).definition.adjacent == "once"
+        assert make(config, "rewriting", encoder).definition.spans == "together"
+
+
+def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:
+    class HeAlone:
+        name = "he alone"
+
+        def label(self, sentences):
+            return [(SentenceRoles(s.predicates[0], (SentenceArgument("ARG0", 0, 1),)),) for s in sentences]
+
+    asked = [Sentence("s", "他看", (Predicate(1, 2),))]
+    (plain,), (better,) = (naming_bridge(small_config(*some), HeAlone()).label(asked) for some in ((), LATER))
+    assert (len(plain[0].arguments), len(better[0].arguments)) == (1, 0)
