@@ -63,6 +63,7 @@ def _config(task: TorchTask) -> FriendTrainedConfig:
         repeated_roles=getattr(definition, "adjacent", "apart"),
         span_source=getattr(definition, "span_source", "dialogue"),
         insertion_spans=getattr(definition, "spans", "apart"),
+        context_turns=getattr(definition, "context_turns", None),
         scorer=getattr(definition, "scorer", "dot"),
         labelling_pieces=task.settings.labelling_pieces,
     )

@@ -47,6 +47,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         repeated_roles: Adjacent = "apart",
         span_source: SpanSource = "dialogue",
         insertion_spans: SpanChoice = "apart",
+        context_turns: int | None = None,
         scorer: Scorer = "dot",
         labelling_pieces: int = 8192,
         **others: Any,
@@ -58,6 +59,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         self.repeated_roles = repeated_roles
         self.span_source = span_source
         self.insertion_spans = insertion_spans
+        self.context_turns = context_turns
         self.scorer = scorer
         self.labelling_pieces = labelling_pieces
         super().__init__(**others)
@@ -145,6 +147,7 @@ def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -
             span_source=config.span_source,
             scorer=config.scorer,
             spans=config.insertion_spans,
+            context_turns=config.context_turns,
         )
     task = TorchTask(definition, encoder=source, settings=TrainingSettings(labelling_pieces=config.labelling_pieces))
     task.network = network

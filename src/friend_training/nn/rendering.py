@@ -40,13 +40,18 @@ class Rendered:
         return (int(hit[0]), int(hit[-1]) + 1) if len(hit) else None
 
 
-def render(dialogue: Dialogue, tokenizer: Tokenizer, *, speakers: bool, max_length: int) -> Rendered:
-    """Lay a dialogue out for its encoder."""
+def render(
+    dialogue: Dialogue, tokenizer: Tokenizer, *, speakers: bool, max_length: int, context_turns: int | None = None
+) -> Rendered:
+    """Lay a dialogue out for its encoder; of its context all that fits, or only so many of the last turns."""
     *before, utterance = dialogue.turns
+    unseen = 0 if context_turns is None else len(before) - context_turns
     context: list[tuple[int, Table]] = []  # (turn, pieces)
     if speakers:  # the opening turn belongs to whoever does not speak first
         context.append((OPENING, _speaker(tokenizer, dialogue.turns[0].speaker != utterance.speaker)))
     for index, turn in enumerate(before):
+        if index < unseen:
+            continue
         if speakers:
             context.append((index, _speaker(tokenizer, turn.speaker == utterance.speaker)))
         context.append((index, tokenizer(turn.text)))
@@ -82,7 +87,15 @@ def _speaker(tokenizer: Tokenizer, same: bool) -> Table:
 
 
 def render_all(
-    dialogues: Sequence[Dialogue], tokenizer: Tokenizer, *, speakers: bool, max_length: int
+    dialogues: Sequence[Dialogue],
+    tokenizer: Tokenizer,
+    *,
+    speakers: bool,
+    max_length: int,
+    context_turns: int | None = None,
 ) -> list[Rendered]:
     tokenizer.remember(turn.text for dialogue in dialogues for turn in dialogue.turns)
-    return [render(dialogue, tokenizer, speakers=speakers, max_length=max_length) for dialogue in dialogues]
+    return [
+        render(dialogue, tokenizer, speakers=speakers, max_length=max_length, context_turns=context_turns)
+        for dialogue in dialogues
+    ]

@@ -227,6 +227,9 @@ class Config(Section):
     finds twice (nn/bio.py); 'once' keeps the likeliest span. `insertion_spans`: whether the rewriter chooses first and
     last token of an insertion apart or together (tasks/rewriting/decoding.py).
 
+    `rewriting_turns`: so many of the turns before u_t are seen by the rewriter; left out, all that fit are. REWRITE's
+    dialogues have two, always.
+
     `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
     says, or stands for one (friends/pronouns.py). It may be left out, and they are kept then.
     """
@@ -252,6 +255,7 @@ class Config(Section):
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
     repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
     pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"
+    rewriting_turns: Annotated[Count | None, Field(exclude_if=lambda turns: turns is None)] = None
     insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
     @field_validator("methods")

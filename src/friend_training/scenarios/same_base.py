@@ -21,7 +21,8 @@ SHARED = ("base", "base-full")
 
 _LAST_PHASE = "counts"
 _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
-_DECODING = ("repeated_roles", "insertion_spans")
+_LATER = ("repeated_roles", "insertion_spans", "rewriting_turns")
+"""What a config may leave out; decoding decides which look at dev is the best."""
 _OF_A_TASK = ("base_steps", "base_patience", "training")
 _INFORMED = ("informed", "bridge", "bridge_training")
 _AMOUNTS = ("csrl_labels", "rewriting_labels")
@@ -35,8 +36,7 @@ def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
         # An informed Base goes on from what the bridge's sentences taught (informed.py).
         **({name: whole[name] for name in _INFORMED} if whole.get("informed") else {}),
         **{name: whole[name] for name in _SETTINGS},
-        # Decoding decides which look at dev is the best.
-        **{name: whole.get(name, "apart") for name in _DECODING},
+        **{name: whole.get(name) for name in _LATER},
         "data": {name: value for name, value in whole["data"].items() if name not in unseen},
         "tasks": {task: {name: whole["tasks"][task][name] for name in _OF_A_TASK} for task in TASKS},
     }

@@ -46,4 +46,5 @@ def _rewriting(config: Config, encoder: str | Path, scorer: Scorer) -> TorchTask
         span_source=config.span_source,
         scorer=scorer,
         spans=config.insertion_spans,
+        context_turns=config.rewriting_turns,
     )

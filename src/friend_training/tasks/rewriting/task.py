@@ -18,8 +18,14 @@ def rewriting_task(
     span_source: SpanSource = "dialogue",
     scorer: Scorer = "dot",
     spans: SpanChoice = "apart",
+    context_turns: int | None = None,
 ) -> TorchTask:
     definition = RewritingDefinition(
-        encoder=encoder, max_length=max_length, span_source=span_source, scorer=scorer, spans=spans
+        encoder=encoder,
+        max_length=max_length,
+        span_source=span_source,
+        scorer=scorer,
+        spans=spans,
+        context_turns=context_turns,
     )
     return TorchTask(definition, encoder=encoder, settings=settings)
