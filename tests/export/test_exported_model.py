@@ -52,7 +52,9 @@ def test_it_predicts_exactly_the_same(
 def test_it_is_decoded_as_in_its_run(
     run: Path, tmp_path: Path, tiny_encoder: Path, dialogues: list[Dialogue], task: TaskName
 ) -> None:
-    better = make_run(tmp_path / "run", tiny_encoder, "repeated_roles=once", "insertion_spans=together")
+    better = make_run(
+        tmp_path / "run", tiny_encoder, "repeated_roles=once", "insertion_spans=together", "rewriting_turns=1"
+    )
     export_model(better, task, tmp_path / "exported")
     found = FriendTrainedModel.from_pretrained(tmp_path / "exported").predict(dialogues)
     assert found == open_task(better, task).task.predict(dialogues)

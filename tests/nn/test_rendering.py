@@ -50,6 +50,18 @@ def test_layout_without_speakers(tokenizer: Tokenizer) -> None:
     assert rendered.types.tolist() == [0] * 6 + [1] * 3
 
 
+def test_only_the_last_turns_of_the_context_are_shown(tokenizer: Tokenizer) -> None:
+    """Turns keep their numbers: what is inserted from the second is still the second's."""
+    whole = dialogue_of("甲乙", "丙", "丁甲", "乙")
+    rendered = render(whole, tokenizer, speakers=False, max_length=125, context_turns=2)
+    assert words(rendered, tokenizer) == ["[CLS]", "丙", "[SEP]", "丁", "甲", "[SEP]", "乙", "[SEP]"]
+    assert rendered.turn.tolist() == [NO_TURN, 1, NO_TURN, 2, 2, NO_TURN, 3, NO_TURN]
+    for enough in (3, 9):
+        shown = render(whole, tokenizer, speakers=False, max_length=125, context_turns=enough)
+        everything = render(whole, tokenizer, speakers=False, max_length=125)
+        assert shown.ids.tolist() == everything.ids.tolist()
+
+
 @given(
     texts=st.lists(TEXTS, min_size=1, max_size=5),
     speakers=st.booleans(),

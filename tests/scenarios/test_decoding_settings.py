@@ -1,4 +1,4 @@
-"""How models are decoded, and what becomes of pronouns: settings that came later and are as printed unless given."""
+"""How models are decoded, what they see and what becomes of pronouns: settings that came later, as before unless given."""
 
 from pathlib import Path
 
@@ -11,21 +11,22 @@ from friend_training.scenarios.same_base import base_settings
 from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import make_second_task, make_task
 
-LATER = ("repeated_roles=once", "insertion_spans=together", "pronouns=resolved")
+LATER = ("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "pronouns=resolved")
 
 
 def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
     plain, better = small_config(), small_config(*LATER)
     names = {setting.partition("=")[0] for setting in LATER}
     assert names.isdisjoint(plain.model_dump(mode="json"))
-    assert {name: better.model_dump(mode="json")[name] for name in names} == dict(s.split("=") for s in LATER)
+    given = {name: str(better.model_dump(mode="json")[name]) for name in names}
+    assert given == dict(setting.split("=") for setting in LATER)
     assert {k: v for k, v in better.model_dump().items() if k not in names} == plain.model_dump()
 
 
-def test_base_depends_on_decoding_and_not_on_pronouns() -> None:
+def test_base_depends_on_all_but_pronouns() -> None:
     settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
-    assert settings[0] not in settings[1:3]
-    assert settings[3] == settings[0]
+    assert settings[0] not in settings[1:4]
+    assert settings[4] == settings[0]
 
 
 def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
@@ -36,7 +37,8 @@ def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
     encoder = str(tmp_path / "run" / "encoder")
     for make in (make_task, make_second_task):
         assert make(config, "csrl", encoder).definition.adjacent == "once"
-        assert make(config, "rewriting", encoder).definition.spans == "together"
+        rewriting = make(config, "rewriting", encoder).definition
+        assert (rewriting.spans, rewriting.context_turns) == ("together", 2)
 
 
 def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:
