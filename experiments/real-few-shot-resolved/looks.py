@@ -59,7 +59,10 @@ def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
     bridge = open_bridge(study, config)
     csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
     inputs = [example.dialogue for example in data.csrl_dev]
-    roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
+    roles, rewrites = csrl.predict(inputs), {}
+    for turns, words in ((None, "of the whole dialogue"), (config.rewriting_turns, "of three turns")):
+        rewriting.definition.context_turns = turns  # type: ignore[attr-defined]
+        rewrites[words] = rewriting.predict(inputs)
     return {
         "seed": config.seed,
         "decoding": decoding(csrl, rewriting, data),
@@ -86,7 +89,7 @@ def labels(
     gold: Sequence[CsrlExample],
     bridge: Bridge,
     roles: Sequence[Sequence[Prediction]],
-    rewrites: Sequence[Sequence[Prediction]],
+    rewrites: Mapping[str, Sequence[Sequence[Prediction]]],
 ) -> dict[str, float]:
     """F1 of what CSRL would be trained on, by who has made it; unsure spans count as no arguments."""
     inputs = [example.dialogue for example in gold]
@@ -96,10 +99,19 @@ def labels(
         "the bridge's, with pronouns": _f1(gold, bridge_roles(bridge, inputs)),
         "the bridge's, without": _f1(gold, named),
     }
+    for shown, made in rewrites.items():
+        found[f"the bridge's on the rewrite {shown}"] = _f1(gold, _as_labels(gold, read_rewrites(bridge, inputs, made)))
     for check, words in zip(get_args(Check), ("fdt-checked", "checked-shuffled", "unchecked"), strict=True):
-        made = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites)
-        found[words] = _f1(gold, [[unit.label for unit in units] for units in made])
+        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites["of three turns"])
+        found[words] = _f1(gold, [[unit.label for unit in units] for units in checked])
     return found
+
+
+def _as_labels(gold: Sequence[CsrlExample], said: Sequence[Sequence[Said]]) -> list[list[Roles]]:
+    return [
+        [Roles(label.predicate, tuple(sorted(one))) for label, one in zip(example.roles, units, strict=True)]
+        for example, units in zip(gold, said, strict=True)
+    ]
 
 
 def _f1(gold: Sequence[CsrlExample], made: Sequence[Sequence[Roles]]) -> float:
@@ -114,26 +126,28 @@ def pronouns(
     gold: Sequence[CsrlExample],
     bridge: Bridge,
     roles: Sequence[Sequence[Prediction]],
-    rewrites: Sequence[Sequence[Prediction]],
+    rewrites: Mapping[str, Sequence[Sequence[Prediction]]],
 ) -> dict[str, Counts]:
     """Of the roles for which the bridge finds a pronoun in u_t: where gold has them, and who finds that."""
     inputs = [example.dialogue for example in gold]
-    plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewrites)
+    plain = read_utterances(bridge, inputs)
+    friend = {shown: read_rewrites(bridge, inputs, made) for shown, made in rewrites.items()}
     there: Counts = Counter()
     right: Counts = Counter()
-    for example, units, in_u_t, in_rewrite in zip(gold, roles, plain, friend, strict=True):
+    for number, (example, units, in_u_t) in enumerate(zip(gold, roles, plain, strict=True)):
         current = len(example.dialogue.turns) - 1
-        for label, unit, seen, said in zip(example.roles, units, in_u_t, in_rewrite, strict=True):
+        for place, (label, unit, seen) in enumerate(zip(example.roles, units, in_u_t, strict=True)):
             for role in {a.role for a in seen if is_pronoun(example.dialogue, a)}:
                 wanted = {a for a in label.arguments if a.role == role}
                 own = _elsewhere(role, frozenset(unit.label.arguments), current)
-                friends = _elsewhere(role, said, current)
-                rows: Mapping[str, tuple[bool, bool]] = {
+                rows: dict[str, tuple[bool, bool]] = {
                     "gold has the role in another turn": (True, any(_is_elsewhere(a, current) for a in wanted)),
-                    "the friend finds the role in another turn": (bool(friends), friends <= wanted),
-                    "CSRL does": (bool(own), own <= wanted),
-                    "both do, the same": (bool(own) and own == friends, own <= wanted),
+                    "CSRL finds the role in another turn": (bool(own), own <= wanted),
                 }
+                for shown, said in friend.items():
+                    friends = _elsewhere(role, said[number][place], current)
+                    rows[f"the friend does, by its rewrite {shown}"] = (bool(friends), friends <= wanted)
+                rows["both do, the same"] = (bool(own) and own == friends, own <= wanted)
                 for row, (counts, holds) in rows.items():
                     there[row] += counts
                     right[row] += counts and holds

@@ -1,4 +1,4 @@
-"""How models are decoded, what they see and what becomes of pronouns: settings that came later, as before unless given."""
+"""How models are decoded, what they see, what becomes of pronouns: settings that came later, as before unless given."""
 
 from pathlib import Path
 
