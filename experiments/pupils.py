@@ -24,7 +24,7 @@ from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 
 METHODS = (
     *("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random"),
-    *("fdt-checked", "checked-shuffled", "unchecked"),
+    *("fdt-checked", "fdt-answers", "checked-shuffled", "unchecked"),
 )
 
 

@@ -101,7 +101,9 @@ def labels(
     }
     for shown, made in rewrites.items():
         found[f"the bridge's on the rewrite {shown}"] = _f1(gold, _as_labels(gold, read_rewrites(bridge, inputs, made)))
-    for check, words in zip(get_args(Check), ("fdt-checked", "checked-shuffled", "unchecked"), strict=True):
+    for check, words in zip(
+        get_args(Check), ("fdt-checked", "fdt-answers", "checked-shuffled", "unchecked"), strict=True
+    ):
         checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites["of three turns"])
         found[words] = _f1(gold, [[unit.label for unit in units] for units in checked])
     return found

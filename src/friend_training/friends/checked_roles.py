@@ -28,9 +28,10 @@ from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.edits import origin
 from friend_training.tasks.srl.bridge import Bridge
 
-Check = Literal["friend", "foreign", "none"]
-"""Whose rewrite checks: the friend's of the same dialogue; of another one (a control: chance); or nobody's, and then
-all that the bridge finds in u_t counts (a control: the same labels without a friend)."""
+Check = Literal["friend", "answers", "foreign", "none"]
+"""Whose rewrite checks: the friend's of the same dialogue; nobody's, though the friend still says what pronouns stand
+for ("answers": all that the bridge finds in u_t counts); the rewrite of another dialogue (a control: chance); or nobody's
+and there is no friend at all (a control: the same labels as "answers" without them)."""
 
 Pronouns = Literal["kept", "resolved"]
 """Whether a bare pronoun that the bridge finds counts as an argument, or stands for one."""
@@ -76,13 +77,13 @@ class CheckedRoles:
         pronouns = {a for a in plain | friend if self.pronouns == "resolved" and is_pronoun(dialogue, a)}
         plain, friend, open_roles = plain - pronouns, friend - pronouns, {a.role for a in pronouns}
         agreed = {a for a in plain if a in own or (a.role, a.start, a.end) in confirmed}
-        within = plain if self.check == "none" else agreed
+        within = plain if self.check in ("answers", "none") else agreed
         taken = {argument.role for argument in within}
         unseen = {a for a in own if a.turn != current or a.start == SPEAKER}  # by those who read sentences
         arguments = within | {argument for argument in unseen if argument.role not in taken}
         open_roles -= taken | {argument.role for argument in unseen}
         arguments |= {a for a in friend if a.turn != current and a.role in open_roles}  # what pronouns stand for
-        unsure = frozenset() if self.check == "none" else (plain | friend) - arguments
+        unsure = (plain | friend) - arguments if self.check in ("friend", "foreign") else frozenset()
         label = Roles(unit.label.predicate, tuple(sorted(arguments)), tuple(sorted(unsure)))
         return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))
 

@@ -33,6 +33,7 @@ METHODS: dict[str, Known] = {
     "fdt": Known("FDT", labels=3),
     "fdt-merged": Known("FDT, merged labels", labels=3),
     "fdt-checked": Known("FDT, checked arguments", labels=3),
+    "fdt-answers": Known("FDT, the friend's answers", labels=3),
     "fdt-s": Known("FDT-S", needs=("base", "base-full"), labels=6),
     "fdt-sf": Known("FDT-SF", needs=("base", "base-full"), labels=6),
     "sst-as-many": Known("SST, as many as FDT", needs=("base", "fdt")),

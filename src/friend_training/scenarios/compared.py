@@ -206,6 +206,7 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-merged": _fdt_merged,
     "merged-random": _fdt_merged,  # with selectors that draw
     "fdt-checked": partial(_fdt_checked, check="friend"),
+    "fdt-answers": partial(_fdt_checked, check="answers"),
     "checked-shuffled": partial(_fdt_checked, check="foreign"),
     "unchecked": partial(_fdt_checked, check="none"),
     "fdt-shuffled": _fdt_shuffled,
