@@ -153,6 +153,14 @@ def test_without_a_friend_nobody_says_what_a_pronoun_stands_for() -> None:
     assert asked((), "none", "kept") == Roles(Predicate(1, 3), (HE, IT))
 
 
+def test_a_friend_who_only_answers_vetoes_nothing() -> None:
+    """WHO and WHEN are the bridge's alone, and count; of FILM, which no pronoun stands for, the friend is not asked."""
+    found = checked((), (S_WHO, S_WHEN), (S_FILM,), check="answers", pronouns="resolved")
+    assert found.label == Roles(Predicate(3, 4), (WHO, WHEN))
+    assert asked((), "answers") == Roles(Predicate(1, 3), (THE_FILM,))
+    assert asked((Argument("ARG1", 0, 0, 1),), "answers") == Roles(Predicate(1, 3), (Argument("ARG1", 0, 0, 1),))
+
+
 def test_only_a_role_that_a_pronoun_has_left_open_is_the_friends_to_fill() -> None:
     """WHO stands in u_t, and for TMP the bridge has seen nothing there: both remain as they were."""
     found = checked((), (S_WHO,), (S_WHO, S_FILM), pronouns="resolved")

@@ -30,8 +30,8 @@ from friend_training.tasks.srl.bridge import Bridge
 
 Check = Literal["friend", "answers", "foreign", "none"]
 """Whose rewrite checks: the friend's of the same dialogue; nobody's, though the friend still says what pronouns stand
-for ("answers": all that the bridge finds in u_t counts); the rewrite of another dialogue (a control: chance); or nobody's
-and there is no friend at all (a control: the same labels as "answers" without them)."""
+for ("answers": all that the bridge finds in u_t counts); the rewrite of another dialogue (a control: chance); or
+nobody's, and there is no friend at all (a control: the labels of "answers" without the answers)."""
 
 Pronouns = Literal["kept", "resolved"]
 """Whether a bare pronoun that the bridge finds counts as an argument, or stands for one."""
