@@ -228,7 +228,7 @@ class Config(Section):
     last token of an insertion apart or together (tasks/rewriting/decoding.py).
 
     `rewriting_turns`: so many of the turns before u_t are seen by the rewriter; left out, all that fit are. REWRITE's
-    dialogues have two, always.
+    dialogues have two at most.
 
     `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
     says, or stands for one (friends/pronouns.py). It may be left out, and they are kept then.
