@@ -26,6 +26,7 @@ from friend_training.core.pool import Inputs, as_pool
 from friend_training.core.probe import aimed, probed
 from friend_training.core.processes import world
 from friend_training.core.run import Run
+from friend_training.core.same_fits import Fit
 from friend_training.core.seeds import derived_seed
 from friend_training.core.selecting import select_iteration
 from friend_training.core.selector import Selector
@@ -128,7 +129,17 @@ class Phases:
         task = self.bench.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
         pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
-        return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        same = self.settings.same_fits
+        if same is None or world() > 1:
+            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        start = self.run.require(f"train-{name}-{iteration - 1}")["digest"]
+        fit = Fit(task, self.plans[name].gold, self.plans[name].dev, start, fit_plan, pseudo)
+        if (done := same.found(fit)) is not None:
+            self.bench.forget(name)
+            return done.result | {"digest": copy_checkpoint(done.checkpoint, self.run.checkpoint(name, iteration))}
+        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        same.remember(fit, self.run.checkpoint(name, iteration), result)
+        return result
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""

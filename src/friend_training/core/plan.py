@@ -13,6 +13,7 @@ from friend_training.core.friendship import Friendship
 from friend_training.core.picks import Nothing, Precision
 from friend_training.core.pool import Inputs, check_ids, is_empty
 from friend_training.core.probe import Probe
+from friend_training.core.same_fits import SameFits
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError
@@ -78,7 +79,7 @@ class LoopSettings:
     """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
 
     `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
-    `first_labels`, which several methods may share that start from the same Base.
+    `first_labels` and `same_fits`, which several methods may share that start from the same Base.
     """
 
     seed: int
@@ -87,6 +88,7 @@ class LoopSettings:
     aggregate: Aggregation = "mean"
     engine: Engine | None = None
     first_labels: FirstLabels | None = None
+    same_fits: SameFits | None = None
 
 
 def check_plan(

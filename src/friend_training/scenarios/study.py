@@ -20,6 +20,7 @@ from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
+from friend_training.core.same_fits import SameFits
 from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
@@ -67,6 +68,7 @@ class Workshop:
     start: Path | None
     probes: dict[TaskName, Probe]
     first_labels: FirstLabels | None
+    same_fits: SameFits
 
     @property
     def settings(self) -> LoopSettings:
@@ -76,6 +78,7 @@ class Workshop:
             shard_size=self.config.shard_size,
             engine=make_engine(self.config.engine),
             first_labels=self.first_labels,
+            same_fits=self.same_fits,
         )
 
 
@@ -156,7 +159,8 @@ def _workshop(
     probes = needed_probes(config, data)
     # A pool of shards is one that no memory could hold, nor what is said of it.
     first_labels = None if isinstance(data.pool, ShardedPool) else FirstLabels()
-    return Workshop(config, run, data, data_dir, bridge, tasks, friendship, listener, start, probes, first_labels)
+    same = SameFits()
+    return Workshop(config, run, data, data_dir, bridge, tasks, friendship, listener, start, probes, first_labels, same)
 
 
 def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listener: Relay) -> Path:
