@@ -210,7 +210,8 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     )
     alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
     if task == "csrl" and method in CHECKED:
-        return [replace(alone, pick=Share(1.0), content="only")] * iterations  # arguments were chosen, one by one
+        kept = balance if shop.config.checked_labels == "balanced" else None
+        return [replace(alone, pick=Share(1.0), content="only", balance=kept)] * iterations  # chosen one by one
     if method == "bridge-labels-all":
         return [replace(alone, pick=Share(1.0), balance=None)] * iterations
     if method.startswith("fdt") or method in CHECKED:
