@@ -18,20 +18,19 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.friendship import Friendship, Merge
 from friend_training.core.probe import Probe
-from friend_training.core.run import Run
 from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
 from friend_training.friends.checked_roles import CheckedRoles, Said, read_rewrites, read_utterances
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friends.merged_roles import MergedRoles
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.data import load_data
-from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.folders import run_config
 from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.opening import open_task
 from friend_training.scenarios.probes import probe_of
-from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.scenarios.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 
 RECORDS = Path(__file__).parent / "readers.jsonl"
@@ -60,7 +59,7 @@ def read(study: Path, data_dir: Path | None) -> dict[str, object]:
     config = run_config(study)
     data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
     bridge = open_bridge(study, config)
-    csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
+    csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
     inputs = [example.dialogue for example in data.csrl_dev]
     roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
     own = [[frozenset(unit.label.arguments) for unit in units] for units in roles]
@@ -121,13 +120,6 @@ def _before(score: np.ndarray, right: np.ndarray) -> float:
     ranks = rankdata(score)
     first, second = int(right.sum()), int((~right).sum())
     return float((ranks[right].sum() - first * (first + 1) / 2) / (first * second))
-
-
-def _base(study: Path, name: TaskName) -> TorchTask:
-    run = Run.open(method_folder(study, "base"))
-    task = make_task(run_config(study), name, run.checkpoint(name, 0))
-    load_checkpoint(task, run.checkpoint(name, 0), digest=run.require(f"train-{name}-0")["digest"])
-    return task
 
 
 def _place(argument: Argument, current: int) -> str:

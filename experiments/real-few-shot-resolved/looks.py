@@ -16,8 +16,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
-from friend_training.core.checkpoint import load_checkpoint
-from friend_training.core.run import Run
 from friend_training.core.task import Prediction
 from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
 from friend_training.friends.bridge_parser import bridge_roles
@@ -25,10 +23,11 @@ from friend_training.friends.checked_roles import Check, CheckedRoles, Said, rea
 from friend_training.friends.pronouns import WithoutPronouns, is_pronoun
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.folders import run_config
 from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.opening import open_task
 from friend_training.scenarios.probes import probed_dialogues
-from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.scenarios.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.tasks.srl.bridge import Bridge
 
@@ -57,7 +56,7 @@ def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
     config = run_config(study)
     data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
     bridge = open_bridge(study, config)
-    csrl, rewriting = _base(study, "csrl"), _base(study, "rewriting")
+    csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
     inputs = [example.dialogue for example in data.csrl_dev]
     roles, rewrites = csrl.predict(inputs), {}
     for turns, words in ((None, "of the whole dialogue"), (config.rewriting_turns, "of three turns")):
@@ -186,13 +185,6 @@ def rewrites_right(config: Any, data: RunData, csrl: TorchTask, rewriting: Torch
         there[key] += 1
         right[key] += unit.label.text == example.rewrite
     return {"there": there, "right": right}
-
-
-def _base(study: Path, name: TaskName) -> TorchTask:
-    run = Run.open(method_folder(study, "base"))
-    task = make_task(run_config(study), name, run.checkpoint(name, 0))
-    load_checkpoint(task, run.checkpoint(name, 0), digest=run.require(f"train-{name}-0")["digest"])
-    return task
 
 
 def right_of(title: str, records: list[dict[str, Any]], what: str) -> str:

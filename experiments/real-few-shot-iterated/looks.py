@@ -1,0 +1,198 @@
+"""Why a second iteration helps CSRL and the friend does not help rewriting, measured on dev as if it had no labels.
+
+How good CSRL's labels are, by who has made them, before the first and before the second update of fdt-checked; how well
+a rewrite is judged by its own confidence, by its friend, and by both; and what is wrong with the rewrites that are
+wrong. For diagnosis: nothing goes back into training.
+
+    python experiments/real-few-shot-iterated/looks.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/real-few-shot-iterated/looks.py        # only print the tables
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_predict
+
+from friend_training.core.checkpoint import load_checkpoint
+from friend_training.core.run import Run
+from friend_training.core.task import Prediction
+from friend_training.examples import SPEAKER, CsrlExample, Dialogue, Rewrite, RewritingExample, Roles
+from friend_training.friends.bridge_parser import bridge_roles
+from friend_training.friends.checked_roles import CheckedRoles
+from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friends.pronouns import WithoutPronouns
+from friend_training.nn.torch_task import TorchTask
+from friend_training.scenarios.config import Config
+from friend_training.scenarios.data import load_data
+from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.scenarios.open_bridge import open_bridge
+from friend_training.scenarios.probes import probed_dialogues
+from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.tasks.csrl.metrics import score
+from friend_training.tasks.rewriting.edits import build_script
+from friend_training.tasks.srl.bridge import Bridge
+
+RECORDS = Path(__file__).parent / "looks.jsonl"
+ALL_OF_DEV = 1000
+"""The study looks at 300 units of each task; for a diagnosis there are 580 predicates and 1,000 rewrites."""
+
+Numbers = dict[str, list[float]]
+"""What is measured, by its name in the table."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
+    parser.add_argument("--data-dir", type=Path)
+    given = parser.parse_args()
+    if given.runs is not None:
+        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
+        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    print(by_seed("CSRL's labels of dev: F1, and F1 across turns", records, "labels"), end="\n\n")
+    print(by_seed("a right rewrite stands before a wrong one, judged by", records, "judges"), end="\n\n")
+    print(by_seed("rewrites of dev, of 1,000", records, "errors"))
+
+
+def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    """All that is measured of one seed: its Base, and its friends before the second update."""
+    config = run_config(study)
+    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
+    data = load_data(config.model_copy(update={"data": wanted}), data_dir)
+    bridge = open_bridge(study, config)
+    dialogues = probed_dialogues(config.model_copy(update={"data": wanted}), data, "rewriting")
+    found: dict[str, Any] = {"seed": config.seed, "labels": {}, "judges": {}, "errors": {}}
+    for iteration, when in ((0, "first"), (1, "second")):
+        csrl, rewriting = (_model(study, config, name, iteration) for name in ("csrl", "rewriting"))
+        made = labels(data.csrl_dev, bridge, csrl, rewriting)
+        judged = judges(data.rewriting_dev, dialogues, csrl, rewriting, _friendship(config, bridge))
+        wrong = errors(data.rewriting_dev, dialogues, rewriting)
+        for what, numbers in (("labels", made), ("judges", judged), ("errors", wrong)):
+            found[what] |= {f"{when} update: {name}": value for name, value in numbers.items()}
+    return found
+
+
+def labels(gold: Sequence[CsrlExample], bridge: Bridge, csrl: TorchTask, rewriting: TorchTask) -> Numbers:
+    """What CSRL would be trained on; unsure spans count as no arguments."""
+    inputs = [example.dialogue for example in gold]
+    roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
+    made: dict[str, Sequence[Sequence[Roles]]] = {
+        "CSRL's own": [[unit.label for unit in units] for units in roles],
+        "the bridge's": bridge_roles(WithoutPronouns(bridge), inputs),
+    }
+    for name, check in (("unchecked", "none"), ("fdt-checked", "friend")):
+        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites)  # type: ignore[arg-type]
+        made[name] = [[unit.label for unit in units] for units in checked]
+    right = [label for example in gold for label in example.roles]
+    asked = [example.dialogue for example in gold for _ in example.roles]
+    scores = {name: score([x for units in said for x in units], right, asked).as_dict() for name, said in made.items()}
+    return {name: [one["f1"], one["cross_f1"]] for name, one in scores.items()}
+
+
+def judges(
+    gold: Sequence[RewritingExample], dialogues: Sequence[Dialogue], csrl: TorchTask, rewriting: TorchTask, matched: Any
+) -> Numbers:
+    """The area under the ROC curve for rewrites that insert something; both together by a regression, ten-fold."""
+    made, roles = rewriting.predict(dialogues), csrl.predict(dialogues)
+    matches = matched.match(dialogues, roles, made)
+    rows, right = [], []
+    for example, dialogue, [unit], units, match in zip(gold, dialogues, made, roles, matches, strict=True):
+        if unit.content:
+            rows.append([np.log(unit.confidence + 1e-9), match.second[0], *_inserted(dialogue, unit.label, units)])
+            right.append(unit.label.text == example.rewrite)
+    table, is_right = np.array(rows, np.float64), np.array(right)
+    unmatched = np.isnan(table[:, 1])
+    table[unmatched, 1] = table[~unmatched, 1].mean()
+    table = np.column_stack([table, unmatched])
+
+    def together(*columns: int) -> list[float]:
+        learner = LogisticRegression(C=10.0)
+        chances = cross_val_predict(learner, table[:, columns], is_right, cv=10, method="predict_proba")
+        return _auc(is_right, chances[:, 1])
+
+    return {
+        "confidence": _auc(is_right, table[:, 0]),
+        "match": _auc(is_right, table[:, 1]),
+        "confidence and match": together(0, 1, 5),
+        "whether CSRL has what is inserted": together(2, 3, 4, 5),
+        "confidence, match and that": together(0, 1, 2, 3, 4, 5),
+    }
+
+
+def _inserted(dialogue: Dialogue, rewrite: Rewrite, units: Sequence[Prediction]) -> tuple[bool, bool, bool]:
+    """Whether CSRL's arguments in other turns read as what is inserted, as part of it, or as something else."""
+    current = len(dialogue.turns) - 1
+    said = [a for unit in units for a in unit.label.arguments if a.turn != current and a.start != SPEAKER]
+    across = [dialogue.turns[a.turn].text[a.start : a.end] for a in said]
+    inserted = [dialogue.turns[i.turn].text[i.start : i.end] for i in rewrite.insertions]
+    same = any(text in across for text in inserted)
+    part = not same and any(one in other or other in one for one in inserted for other in across)
+    return same, part, bool(across) and not same and not part
+
+
+def _auc(right: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64]) -> list[float]:
+    return [100 * float(roc_auc_score(right, scores))]
+
+
+def errors(gold: Sequence[RewritingExample], dialogues: Sequence[Dialogue], rewriting: TorchTask) -> Numbers:
+    found: Counter[str] = Counter()
+    for example, [unit] in zip(gold, rewriting.predict(dialogues), strict=True):
+        found[_error(example, unit.label)] += 1
+    kinds = ("right", "inserts nothing", "right place, other text", "right text, other place", "anything else")
+    return {kind: [found[kind]] for kind in (*kinds, "no edits can build it")}
+
+
+def _error(example: RewritingExample, made: Rewrite) -> str:
+    wanted = build_script(example.dialogue, example.rewrite, span_source="dialogue")
+    if made.text == example.rewrite:
+        return "right"
+    if wanted is None:
+        return "no edits can build it"
+    if not made.insertions:
+        return "inserts nothing"
+    here, there = (_by_place(example.dialogue, one) for one in (made, wanted))
+    if here.keys() == there.keys() and here != there:
+        return "right place, other text"
+    if here.keys() != there.keys() and sorted(here.values()) == sorted(there.values()):
+        return "right text, other place"
+    return "anything else"
+
+
+def _by_place(dialogue: Dialogue, rewrite: Rewrite) -> dict[int, str]:
+    return {i.before: dialogue.turns[i.turn].text[i.start : i.end] for i in rewrite.insertions}
+
+
+def _model(study: Path, config: Config, name: TaskName, iteration: int) -> TorchTask:
+    run = Run.open(method_folder(study, "fdt-checked"))
+    task = make_task(config, name, run.checkpoint(name, iteration))
+    load_checkpoint(task, run.checkpoint(name, iteration), digest=run.require(f"train-{name}-{iteration}")["digest"])
+    return task
+
+
+def _friendship(config: Config, bridge: Bridge) -> Any:
+    return csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
+
+
+def by_seed(title: str, records: list[dict[str, Any]], what: str) -> str:
+    seeds = [record["seed"] for record in records]
+    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
+    rows.append("|---|" + "--:|" * (len(records) + 1))
+    for name in records[0][what]:
+        found: list[list[float]] = [record[what][name] for record in records]
+        found.append([fmean(column) for column in zip(*found, strict=True)])
+        form = ".0f" if what == "errors" else ".1f"
+        rows.append(f"| {name} | {' | '.join(' · '.join(f'{x:{form}}' for x in one) for one in found)} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
