@@ -92,9 +92,8 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
 ) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
     chosen = ("tasks.csrl.balance=gold", "tasks.csrl.content=only", "tasks.csrl.pick_threshold={share: 0.5}")
-    config = small_config(
-        'methods=["base", "fdt"]', "data.target=film", "data.pool=12", *chosen, "tasks.csrl.base_steps=80"
-    )
+    few = ("data.target=film", "data.pool=12", "tasks.csrl.base_steps=80", "checked_labels=all")
+    config = small_config('methods=["base", "fdt", "fdt-checked"]', *few, *chosen)
     run_study(config, tmp_path / "run")
     made = data.load_data(config, None)
     turns = {dialogue.id: len(dialogue.turns) for dialogue in made.pool}
@@ -108,3 +107,5 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
     for kind, share in csrl_shares(made.csrl_gold).items():
         assert sum(row["chosen"] and row["kind"] == kind for row in csrl) <= share * round(possible / 2) + 1
     assert any(row["chosen"] for row in csrl)
+    checked = Store(tmp_path / "run" / "methods" / "fdt-checked" / "store").read(1).to_pylist()
+    assert all(row["chosen"] == row["content"] for row in checked if row["task"] == "csrl"), "all that say something"

@@ -1,4 +1,4 @@
-"""How models are decoded, what they see, what becomes of pronouns: settings that came later, as before unless given."""
+"""How models are decoded, what they see, what becomes of pronouns and of checked labels: as before unless given."""
 
 from pathlib import Path
 
@@ -11,7 +11,10 @@ from friend_training.scenarios.same_base import base_settings
 from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import make_second_task, make_task
 
-LATER = ("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "pronouns=resolved")
+LATER = (
+    *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2"),
+    *("pronouns=resolved", "checked_labels=all"),
+)
 
 
 def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
@@ -23,10 +26,10 @@ def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
     assert {k: v for k, v in better.model_dump().items() if k not in names} == plain.model_dump()
 
 
-def test_base_depends_on_all_but_pronouns() -> None:
+def test_base_depends_on_what_it_sees_and_how_it_is_decoded_alone() -> None:
     settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
     assert settings[0] not in settings[1:4]
-    assert settings[4] == settings[0]
+    assert settings[4] == settings[5] == settings[0]
 
 
 def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:

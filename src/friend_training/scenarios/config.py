@@ -14,6 +14,7 @@ from friend_training.scenarios.section import Count, Section, Share
 Mark = Literal["after", "input"]
 """`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
 
+Checked = Literal["balanced", "all"]
 Repeats = Literal["apart", "joined", "once"]
 """`nn.bio.Adjacent`, for the same reason."""
 
@@ -233,8 +234,8 @@ class Config(Section):
     `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
     says, or stands for one (friends/pronouns.py). It may be left out, and they are kept then.
 
-    `checked_labels`: of labels whose arguments were chosen one by one, whether as many of each kind are learnt as gold's
-    balance allows ('balanced', also when left out) or all of them.
+    `checked_labels`: of labels whose arguments were chosen one by one, whether as many of each kind are learnt as
+    gold's balance allows ('balanced', also when left out), or all of them.
     """
 
     name: str
@@ -258,7 +259,7 @@ class Config(Section):
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
     repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
     pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"
-    checked_labels: Annotated[Literal["balanced", "all"], Field(exclude_if=lambda said: said == "balanced")] = "balanced"
+    checked_labels: Annotated[Checked, Field(exclude_if=lambda said: said == "balanced")] = "balanced"
     rewriting_turns: Annotated[Count | None, Field(exclude_if=lambda turns: turns is None)] = None
     insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
