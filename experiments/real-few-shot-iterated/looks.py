@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
@@ -107,9 +108,10 @@ def judges(
     rows, right = [], []
     for example, dialogue, [unit], units, match in zip(gold, dialogues, made, roles, matches, strict=True):
         if unit.content:
-            rows.append([np.log(unit.confidence + 1e-9), match.second[0], *_inserted(dialogue, unit.label, units)])
+            rows.append([unit.confidence, match.second[0], *_inserted(dialogue, unit.label, units)])
             right.append(unit.label.text == example.rewrite)
     table, is_right = np.array(rows, np.float64), np.array(right)
+    table[:, 0] = rankdata(table[:, 0]) / len(table)  # most confidences are nearly 0 or 1: their order is what counts
     unmatched = np.isnan(table[:, 1])
     table[unmatched, 1] = table[~unmatched, 1].mean()
     table = np.column_stack([table, unmatched])
