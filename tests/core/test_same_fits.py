@@ -46,8 +46,8 @@ def test_other_weights_plans_and_labels_are_trained(tmp_path: Path) -> None:
     task, same = ToyTask("mood", list(POLARITY["mood"])), SameFits()
     said = PseudoLabel(pool()[0], "pool0", "sad")
     fit = Fit(task, (), (), "digest", FitPlan(seed=1, steps=2), [said])
-    same.remember(fit, tmp_path, {"steps": 2})
-    found = same.found(fit)
+    same.remember(fit.digest(), fit, tmp_path, {"steps": 2})
+    found = same.found(fit.digest())
     assert found is not None
     assert found.result == {"steps": 2}
     for changed in (
@@ -58,11 +58,11 @@ def test_other_weights_plans_and_labels_are_trained(tmp_path: Path) -> None:
         replace(fit, pseudo=[replace(said, weight=0.5)]),
         replace(fit, task=ToyTask("mood", list(POLARITY["mood"]))),
     ):
-        assert same.found(changed) is None
+        assert same.found(changed.digest()) is None
 
 
 def test_a_checkpoint_that_is_gone_is_made_again(tmp_path: Path) -> None:
     same = SameFits()
     fit = Fit(ToyTask("mood", ["sad"]), (), (), "digest", FitPlan(seed=1, steps=2), [])
-    same.remember(fit, tmp_path / "removed", {})
-    assert same.found(fit) is None
+    same.remember(fit.digest(), fit, tmp_path / "removed", {})
+    assert same.found(fit.digest()) is None

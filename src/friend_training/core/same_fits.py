@@ -50,9 +50,10 @@ class SameFits:
     def __init__(self) -> None:
         self._done: dict[str, Done] = {}
 
-    def found(self, fit: Fit) -> Done | None:
-        done = self._done.get(fit.digest())
+    def found(self, digest: str) -> Done | None:
+        """What a training of this digest has ended in, if its checkpoint is still there."""
+        done = self._done.get(digest)
         return done if done is not None and done.checkpoint.is_dir() else None
 
-    def remember(self, fit: Fit, checkpoint: Path, result: dict[str, Any]) -> None:
-        self._done[fit.digest()] = Done(checkpoint, result, (fit.task, fit.gold, fit.dev))
+    def remember(self, digest: str, fit: Fit, checkpoint: Path, result: dict[str, Any]) -> None:
+        self._done[digest] = Done(checkpoint, result, (fit.task, fit.gold, fit.dev))
