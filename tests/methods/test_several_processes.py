@@ -10,7 +10,7 @@ from friend_training.core.run import Run
 from several import in_processes
 
 FIRST = ("fdt", "mt")
-OTHERS = ("multitask-base", "beside", "cps", "scot", "stbr", "stea")
+OTHERS = ("multitask-base", "cps", "scot", "stbr", "stea")
 
 
 class Both:

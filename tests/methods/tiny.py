@@ -7,29 +7,25 @@ from pathlib import Path
 import torch
 from toy_runs import Killer
 
-from friend_training.core.checkpoint import save_checkpoint
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.methods.beside import BesideTask
 from friend_training.methods.cps import cps
 from friend_training.methods.mt import mt
 from friend_training.methods.multitask import multitask_base
 from friend_training.methods.scot import scot
-from friend_training.methods.sst import sst
 from friend_training.methods.stbr import stbr
 from friend_training.methods.stea import stea
 from friend_training.nn.encoder import EncoderShape, make_encoder
-from friend_training.nn.encoders import open_encoder
-from friend_training.nn.training import TrainingSettings, seed_everything
+from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 
 SETTINGS = LoopSettings(seed=3, iterations=2, shard_size=6)
 TRAINING = TrainingSettings(batch_size=4, encoder_rate=1e-3, look_every=2)
-METHODS = ("multitask-base", "beside", "mt", "cps", "scot", "stbr", "stea")
+METHODS = ("multitask-base", "mt", "cps", "scot", "stbr", "stea")
 
 
 @cache
@@ -73,16 +69,6 @@ def plan(encoder, name, mark="after", **changes):
     )
 
 
-def from_one_encoder(encoder, plan):
-    """The same plan with a Base that is there already: an untrained head on the encoder that all tasks begin with."""
-    folder = encoder.parent / f"{encoder.name}-{plan.task.name}"
-    if not folder.exists():
-        seed_everything(0)
-        plan.task.network = plan.task.definition.network(open_encoder(encoder))
-        save_checkpoint(plan.task, folder)
-    return replace(plan, base=folder)
-
-
 def run_method(run: Run, encoder: Path, method: str, listener=None):
     """Every method in its smallest form. SCoT's second model is another one: told of its predicate in the input."""
     csrl, rewriting = plan(encoder, "csrl"), plan(encoder, "rewriting")
@@ -90,11 +76,6 @@ def run_method(run: Run, encoder: Path, method: str, listener=None):
     match method:
         case "multitask-base":
             return multitask_base(run, {"csrl": csrl, "rewriting": rewriting}, **common)
-        case "beside":
-            csrl, rewriting = from_one_encoder(encoder, csrl), from_one_encoder(encoder, rewriting)
-            beside = BesideTask(rewriting.task, {"csrl": task(encoder, "csrl")}, {"csrl": csrl.base})
-            plans = {"csrl": csrl, "rewriting": replace(rewriting, task=beside, beside=("csrl",))}
-            return sst(run, plans, pool(), **common)
         case "mt":
             return mt(run, {"csrl": csrl, "rewriting": rewriting}, pool(), **common)
         case "cps":

@@ -3,17 +3,14 @@
 import json
 
 import pytest
-from safetensors.torch import load_file
 from small import small_config
 from torch import equal
 
 from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.run import Run
 from friend_training.errors import ConfigError
-from friend_training.methods.beside import SIDE
 from friend_training.methods.known import METHODS
 from friend_training.scenarios import data
-from friend_training.scenarios.beside import BESIDE
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.strong import all_labels
 from friend_training.scenarios.study import run_study
@@ -49,44 +46,17 @@ def test_every_method_reports_both_tasks_and_the_same_budget(studied):
         assert {"csrl.f1", "rewriting.rouge_l"} <= set(record["metrics"]), method
         updates = {task: [steps or 0 for steps in taken[1:]] for task, taken in record["steps"].items()}
         expected = [] if method in ("base", "base-full", "multitask-base") else [11, 11]
-        twice = [22, 22] if method in BESIDE else expected  # with half a batch of each task
-        assert updates == {"csrl": expected, "rewriting": twice}, method
+        assert updates == dict.fromkeys(TASKS, expected), method
 
 
 def test_every_method_starts_from_the_same_base(studied):
     folder, records = studied
     for task in TASKS:
+        base = checkpoint_digest(Run.open(method_folder(folder, "base")).checkpoint(task, 0))
         for method in set(records) - {"base", "base-full", "multitask-base", "bridge-alone"}:
             if method.startswith("bridge-labels") and task == "rewriting":
                 continue
-            first = "multitask-base" if method in BESIDE and task == "rewriting" else "base"
-            base = checkpoint_digest(Run.open(method_folder(folder, first)).checkpoint(task, 0))
             assert checkpoint_digest(Run.open(method_folder(folder, method)).checkpoint(task, 0)) == base, method
-
-
-@pytest.mark.parametrize(("method", "other"), BESIDE.items())
-def test_a_rewriter_beside_csrl_changes_nothing_of_csrls_own_first_update(studied, method, other):
-    """Its labels are checked by another rewriter where a friend checks them; where none does, they are the same."""
-    folder, _ = studied
-    runs = [Run.open(method_folder(folder, name)) for name in (method, other)]
-    same = [checkpoint_digest(run.checkpoint("csrl", 1)) for run in runs]
-    assert (same[0] == same[1]) >= (other in ("sst", "base-same-steps"))
-    labels = [run.require("train-csrl-1")["pseudo"] for run in runs]
-    assert (labels[0] > 0) == (labels[1] > 0) == (other != "base-same-steps")
-
-
-@pytest.mark.parametrize("method", BESIDE)
-def test_the_side_head_stands_on_the_rewriters_own_encoder_and_has_learnt(studied, method):
-    folder, _ = studied
-    run = Run.open(method_folder(folder, method))
-    start = load_file(Run.open(method_folder(folder, "multitask-base")).checkpoint("csrl", 0) / "model.safetensors")
-    for iteration in (1, 2):
-        place = run.checkpoint("rewriting", iteration)
-        own, side = (load_file(path / "model.safetensors") for path in (place, place / SIDE / "csrl"))
-        shared = [name for name in own if name.startswith("encoder.")]
-        assert all(equal(own[name], side[name]) for name in shared)
-        assert not equal(side["classify.weight"], start["classify.weight"])
-        start = side
 
 
 @pytest.mark.parametrize(("method", "updated"), [("fdt-s", True), ("fdt-sf", False)])

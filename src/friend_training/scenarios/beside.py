@@ -22,7 +22,7 @@ BESIDE = {
 
 
 def beside_csrl(plan: TaskPlan, rewriting: TorchTask, csrl: TorchTask, study: Path) -> TaskPlan:
-    """Rewriting's plan, going on from the study's Multitask-Base. `csrl` is a task object for the side head alone."""
+    """Rewriting's plan, going on from the Multitask-Base of the study. `csrl` is a task object for the side head alone."""
     bases = method_folder(study, "multitask-base") / "checkpoints"
     task = BesideTask(rewriting, {"csrl": csrl}, {"csrl": bases / "csrl" / "iteration-000"})
     return replace(plan, task=task, base=bases / "rewriting" / "iteration-000", beside=("csrl",))
