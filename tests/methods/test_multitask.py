@@ -8,13 +8,11 @@ from safetensors.torch import load_file
 from tiny import SETTINGS, plan
 from toy_runs import start
 
-from friend_training.core.beside import Lesson
 from friend_training.core.plan import Training
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
-from friend_training.methods.multitask import joint_training, multitask_base
+from friend_training.methods.multitask import joint_training, multitask_base, train_together
 from friend_training.nn.encoder import load_encoder
-from friend_training.nn.one_network import fit_in_one_network
 
 
 def _plans(encoder, **changes):
@@ -34,9 +32,7 @@ def test_the_tasks_share_one_encoder_and_both_train_it(encoder):
         if mute:  # a task whose gold weighs nothing leaves the encoder to the other one
             collate = tasks[mute].definition.collate
             tasks[mute].definition.collate = lambda items, collate=collate: _weightless(collate(items))
-        lessons = {name: Lesson(made.gold) for name, made in plans.items()}
-        dev = {name: made.dev for name, made in plans.items()}
-        fit_in_one_network(tasks, lessons, dev=dev, plan=FitPlan(seed=1, steps=2, restart=True), method="test")
+        train_together(tasks, plans, FitPlan(seed=1, steps=2))
         assert tasks["csrl"].network.encoder is tasks["rewriting"].network.encoder
         trained.append(tasks["csrl"].network.encoder.state_dict())
     name = "model.encoder.layer.0.output.dense.weight"

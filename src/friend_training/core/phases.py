@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from friend_training.core.bench import Bench
-from friend_training.core.beside import LearnsBeside, Lesson
 from friend_training.core.checkpoint import copy_checkpoint, load_checkpoint
 from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.core.friendship import Friendship
@@ -72,7 +71,7 @@ class Phases:
         if plan.start is not None:
             load_checkpoint(plan.task, plan.start)
         fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=plan.start is None)
-        return self._fit(name, 0, plan.task, (), {}, fit_plan, advanced)
+        return self._fit(name, 0, plan.task, (), fit_plan, advanced)
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
@@ -130,17 +129,16 @@ class Phases:
         task = self.bench.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
         pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
-        beside = {other: self._lesson(other, iteration) for other in self.plans[name].beside}
         same = self.settings.same_fits
-        if same is None or beside or world() > 1:
-            return self._fit(name, iteration, task, pseudo, beside, fit_plan, advanced)
+        if same is None or world() > 1:
+            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
         start = self.run.require(f"train-{name}-{iteration - 1}")["digest"]
         fit = Fit(task, self.plans[name].gold, self.plans[name].dev, start, fit_plan, pseudo)
         fit_digest = fit.digest()  # once: with many labels it takes a while
         if (done := same.found(fit_digest)) is not None:
             self.bench.forget(name)
             return done.result | {"digest": copy_checkpoint(done.checkpoint, self.run.checkpoint(name, iteration))}
-        result = self._fit(name, iteration, task, pseudo, {}, fit_plan, advanced)
+        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced)
         same.remember(fit_digest, fit, self.run.checkpoint(name, iteration), result)
         return result
 
@@ -171,17 +169,12 @@ class Phases:
         iteration: int,
         task: Task,
         pseudo: Sequence[PseudoLabel],
-        beside: Mapping[str, Lesson],
         fit_plan: FitPlan,
         advanced: Advanced,
     ) -> Result:
         plan = self.plans[name]
         self.bench.forget(name)
-        if beside:
-            assert isinstance(task, LearnsBeside), "check_plan has seen to that"
-            summary = task.fit_beside(plan.gold, pseudo, beside=beside, dev=plan.dev, plan=fit_plan)
-        else:
-            summary = task.fit(plan.gold, pseudo, dev=plan.dev, plan=fit_plan)
+        summary = task.fit(plan.gold, pseudo, dev=plan.dev, plan=fit_plan)
         advanced(1, 2)
         digest = self.bench.keep(name, iteration)
         return {
@@ -192,13 +185,6 @@ class Phases:
             "best_step": summary.best_step,
             "best_score": finite(summary.best_score),
         }
-
-    def _lesson(self, name: str, iteration: int) -> Lesson:
-        """What a task is trained on in this iteration, for one that learns it beside its own."""
-        plan = self.plans[name]
-        assert plan.update is not None, "check_plan has seen to that"
-        weight = plan.update.pseudo_weight
-        return Lesson(plan.gold, self._chosen(name, iteration, weight), weight)
 
     def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> Sequence[PseudoLabel]:
         """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on.

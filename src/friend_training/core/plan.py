@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.aggregate import Aggregation
-from friend_training.core.beside import LearnsBeside
 from friend_training.core.engines.work import Engine
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
@@ -46,7 +45,6 @@ class TaskPlan:
     `base` pre-trains the task on gold, or is the checkpoint of a Base that was trained once for several methods.
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
-    `beside` names other tasks whose gold and chosen labels its updates learn as well (`core.beside.LearnsBeside`).
     `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
     selectors that aim at a precision look at. `test_by` scores the test sets instead of the task's own `evaluate`, for
     whoever wants to keep more of the predictions than their metrics.
@@ -59,7 +57,6 @@ class TaskPlan:
     update: Training | None
     selectors: Sequence[Selector] = ()
     test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    beside: Sequence[str] = ()
     start: Path | None = None
     probe: Probe | None = None
     test_by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None
@@ -110,7 +107,6 @@ def check_plan(
         raise ConfigError(f"two friendships of the same name: {[friendship.name for friendship in friendships]}")
     for name, plan in plans.items():
         _check_task(name, plan, friendships, pool, settings)
-        _check_beside(name, plan, plans)
     check_ids(pool)
 
 
@@ -133,14 +129,6 @@ def _check_task(
             raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
         if is_empty(pool) and not isinstance(selector.pick, Nothing):
             raise ConfigError(f"task {name!r} selects pseudo-labels, but the pool of unlabeled inputs is empty")
-
-
-def _check_beside(name: str, plan: TaskPlan, plans: Mapping[str, TaskPlan]) -> None:
-    for other in plan.beside:
-        if other not in plans or plans[other].update is None:
-            raise ConfigError(f"task {name!r} learns beside {other!r}, of which no labels are chosen here")
-    if plan.beside and not isinstance(plan.task, LearnsBeside):
-        raise ConfigError(f"task {name!r} cannot learn beside others: {type(plan.task).__name__} has no fit_beside")
 
 
 def _check_probe(name: str, plan: TaskPlan, selector: Selector) -> None:

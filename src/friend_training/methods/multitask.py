@@ -1,15 +1,18 @@
 """Multitask-Base: one encoder shared by the tasks, a head each, gold alone (Caruana 1997; Table 1 of the paper).
 
-The paper only says that the two tasks share the dialogue encoder; how several tasks are trained in one network is
-`nn/one_network.py`. The steps are those of all the tasks' Bases together, so that every task sees its gold as often as
-its own Base does. It begins with the encoder, not with Base.
+The paper only says that the two tasks share the dialogue encoder. Here every batch holds as many examples of each task,
+the loss is the sum of theirs, and the steps are those of all the tasks' Bases together, so that every task sees its
+gold as often as its own Base does. It begins with the encoder, not with Base. There is one model, so of the looks at
+dev the one with the best mean of the tasks' main metrics is kept for all of them.
 """
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from friend_training.core.beside import Lesson
+import torch
+from torch import Tensor, nn
+
 from friend_training.core.checkpoint import save_checkpoint
 from friend_training.core.listener import Listener
 from friend_training.core.loop import Outcome, Work, carry_out, outcome
@@ -17,11 +20,15 @@ from friend_training.core.phases import Advanced, Phases
 from friend_training.core.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
+from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
-from friend_training.nn.one_network import check_same, fit_in_one_network
+from friend_training.nn.encoders import open_encoder
+from friend_training.nn.heads import unit_losses
+from friend_training.nn.semi_supervised import Learning, batches, learn
 from friend_training.nn.torch_protocol import NetworkTask, network_task
+from friend_training.nn.training import seed_everything, weighted_mean
 
-METHOD, TOGETHER = "Multitask-Base", "train-together"
+TOGETHER = "train-together"
 
 
 def multitask_base(
@@ -31,8 +38,8 @@ def multitask_base(
     fixed = {name: _without_update(plan) for name, plan in plans.items()}
     check_plan(fixed, (), (), settings)
     training = joint_training(plans)
-    tasks = {name: network_task(plan.task, METHOD) for name, plan in plans.items()}
-    check_same(tasks, METHOD)
+    tasks = {name: network_task(plan.task, "Multitask-Base") for name, plan in plans.items()}
+    _check_same(tasks)
     phases = Phases(run, fixed, (), (), settings, None)
     together: Work = partial(_train_together, run, plans, tasks, training, settings.seed)
     carry_out(run, [(TOGETHER, together), *_phases(phases, run)], listener)
@@ -52,6 +59,42 @@ def joint_training(plans: Mapping[str, TaskPlan]) -> Training:
     )
 
 
+def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPlan], plan: FitPlan) -> dict[str, Any]:
+    """Give every task a network on one and the same encoder, and train them with mixed batches."""
+    seed_everything(plan.seed)
+    first = next(iter(tasks.values()))
+    encoder = open_encoder(first.encoder)
+    for task in tasks.values():
+        task.network = task.definition.network(encoder)
+    together = nn.ModuleList([task.network for task in tasks.values()])
+    size = max(1, first.settings.batch_size // len(tasks))
+    gold = [
+        batches(
+            task,
+            task.definition.gold_items(plans[name].gold),
+            size,
+            seed=derived_seed(plan.seed, name),
+            steps=plan.steps,
+        )
+        for name, task in tasks.items()
+    ]
+    scores = [task.dev_score(plans[name].dev) for name, task in tasks.items()]
+
+    def loss(networks: Any, step: int) -> Tensor:
+        parts = []
+        for network, its_gold in zip(networks[0], gold, strict=True):
+            batch = next(its_gold)
+            parts.append(weighted_mean(unit_losses(network(batch), batch.targets), batch.weights))
+        return torch.stack(parts).sum()
+
+    def dev_score() -> float:
+        return sum(score() for score in scores) / len(scores)
+
+    what = Learning([together], loss, dev_score, kept=[together])
+    summary = learn(what, plan=plan, settings=first.settings, progress=first.progress)
+    return {"steps": summary.steps, "best_step": summary.best_step, "best_score": summary.best_score}
+
+
 def _train_together(
     run: Run,
     plans: Mapping[str, TaskPlan],
@@ -61,12 +104,8 @@ def _train_together(
     advanced: Advanced,
 ) -> dict[str, Any]:
     """Afterwards each task has a checkpoint of its own, with the encoder in it: it can be used by itself."""
-    lessons = {name: Lesson(plan.gold) for name, plan in plans.items()}
-    dev = {name: plan.dev for name, plan in plans.items()}
-    fit_plan = training.plan(derived_seed(seed, TOGETHER), restart=True)
-    done = fit_in_one_network(tasks, lessons, dev=dev, plan=fit_plan, method=METHOD)
+    summary = train_together(tasks, plans, training.plan(derived_seed(seed, TOGETHER)))
     advanced(1, 2)
-    summary = {"steps": done.steps, "best_step": done.best_step, "best_score": done.best_score}
     return summary | {"digests": {name: save_checkpoint(task, run.checkpoint(name, 0)) for name, task in tasks.items()}}
 
 
@@ -85,3 +124,12 @@ def _take_over(run: Run, name: str, advanced: Advanced) -> dict[str, Any]:
 
 def _without_update(plan: TaskPlan) -> TaskPlan:
     return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test, test_by=plan.test_by)
+
+
+def _check_same(tasks: Mapping[str, NetworkTask]) -> None:
+    """One encoder cannot be trained in two ways."""
+    encoders = {str(task.encoder) for task in tasks.values()}
+    if len(encoders) > 1:
+        raise ConfigError(f"Multitask-Base: the tasks have different encoders: {', '.join(sorted(encoders))}")
+    if len({task.settings for task in tasks.values()}) > 1:
+        raise ConfigError("Multitask-Base: tasks that share an encoder need the same training settings")

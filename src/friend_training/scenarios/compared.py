@@ -209,10 +209,6 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-answers": partial(_fdt_checked, check="answers"),
     "checked-shuffled": partial(_fdt_checked, check="foreign"),
     "unchecked": partial(_fdt_checked, check="none"),
-    "fdt-beside": partial(_fdt_checked, check="friend"),  # with plans that learn beside (beside.py), as the next three
-    "shuffled-beside": partial(_fdt_checked, check="foreign"),
-    "sst-beside": partial(_as_most_are, name="sst"),
-    "steps-beside": _base_same_steps,
     "fdt-shuffled": _fdt_shuffled,
     "fdt-oracle": _fdt_oracle,
     "fdt-gold-bridge": _fdt_gold_bridge,

@@ -30,7 +30,6 @@ from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.scenarios.balancing import gold_balance
-from friend_training.scenarios.beside import BESIDE, beside_csrl
 from friend_training.scenarios.compared import Setting, naming_bridge, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
@@ -190,14 +189,11 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
             test={"test": test},
             base=Training(section.base_steps, patience=section.base_patience) if method == "base" else shared,
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
-            selectors=_selectors(shop, BESIDE.get(method, method), name),
+            selectors=_selectors(shop, method, name),
             start=shop.start if name == "csrl" else None,
             probe=shop.probes.get(name),
             test_by=CountingTest(name, shop.tasks[name], kept),
         )
-    if method in BESIDE:
-        side = make_task(shop.config, "csrl", shop.tasks["csrl"].encoder)
-        plans["rewriting"] = beside_csrl(plans["rewriting"], shop.tasks["rewriting"], side, shop.run.folder)
     return plans
 
 
@@ -205,7 +201,7 @@ CHECKED = ("fdt-checked", "fdt-answers", "checked-shuffled", "unchecked")
 """Methods whose CSRL labels are chosen argument by argument (friends/checked_roles.py)."""
 
 
-def _selectors(shop: Workshop, method: str, task: str) -> list[Selector]:
+def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
     balance = gold_balance(shop.config, shop.data, task)
