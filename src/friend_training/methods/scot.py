@@ -52,13 +52,13 @@ def scot(
         pool,
         settings=settings,
         teachers={**teachers, **pupils},
-        audit=None if audit is None else _by_task(audit, pupils),
+        audit=None if audit is None else audit_partners(audit, pupils),
         listener=listener,
     )
     return {name: found[name] for name in plans}
 
 
-def _by_task(audit: Audit, task_of: Mapping[str, str]) -> Audit:
+def audit_partners(audit: Audit, task_of: Mapping[str, str]) -> Audit:
     """Second models answer for the same task."""
 
     def audit_both(name: str, prediction: Prediction) -> bool | None:

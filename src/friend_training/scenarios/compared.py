@@ -1,6 +1,6 @@
 """How a study calls its methods: most are given run, plans and pool; those that need more have a function here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -24,6 +24,7 @@ from friend_training.methods.cps import cps
 from friend_training.methods.fdt import fdt
 from friend_training.methods.mt import mt
 from friend_training.methods.multitask import multitask_base
+from friend_training.methods.readers import readers
 from friend_training.methods.scot import scot
 from friend_training.methods.sst import sst
 from friend_training.methods.stea import stea
@@ -106,6 +107,23 @@ def _fdt_merged(s: Setting) -> Outcomes:
 
 def _fdt_checked(s: Setting, *, check: Check) -> Outcomes:
     return _fdt(s, friendship=replace(s.friendship, merge_first=CheckedRoles(s.bridge, check, s.config.pronouns)))
+
+
+def _fdt_readers(s: Setting) -> Outcomes:
+    """CSRL as in fdt-checked; rewriting is read by a second model that has learnt with CSRL in one network."""
+    shared = method_folder(s.study, "multitask-base") / "checkpoints" / "rewriting" / "iteration-000"
+    checked = replace(s.friendship, merge_first=CheckedRoles(s.bridge, "friend", s.config.pronouns))
+    return _readers(s, replace(_seconds(s, make_task)["rewriting"], base=shared), [checked])
+
+
+def _sst_readers(s: Setting) -> Outcomes:
+    """The same without a friend: the second rewriter has a Base of its own."""
+    return _readers(s, _seconds(s, make_task)["rewriting"], [])
+
+
+def _readers(s: Setting, second: TaskPlan, friends: Sequence[Friendship]) -> Outcomes:
+    seconds, audit = {"rewriting": second}, s.data.audit
+    return readers(s.run, s.plans, seconds, friends, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
 def _fdt_oracle(s: Setting) -> Outcomes:
@@ -209,6 +227,8 @@ OTHERWISE: dict[str, Callable[[Setting], Outcomes]] = {
     "fdt-answers": partial(_fdt_checked, check="answers"),
     "checked-shuffled": partial(_fdt_checked, check="foreign"),
     "unchecked": partial(_fdt_checked, check="none"),
+    "fdt-readers": _fdt_readers,
+    "sst-readers": _sst_readers,
     "fdt-shuffled": _fdt_shuffled,
     "fdt-oracle": _fdt_oracle,
     "fdt-gold-bridge": _fdt_gold_bridge,

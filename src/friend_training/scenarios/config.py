@@ -211,7 +211,7 @@ class RayEngine(Section):
 
 THIS_PROCESS = LocalEngine(kind="local", workers=1)
 
-FROM_THE_ENCODER = ("multitask-base", "cps", "scot")
+FROM_THE_ENCODER = ("multitask-base", "cps", "scot", "sst-readers")
 """Methods with networks that do not begin as the shared Base."""
 
 

@@ -32,10 +32,10 @@ RATES = {"scratch": Rates(0.125, 0.0025), "pretrained": Rates(0.6, 0.01)}
 SCRATCH_SIZE = 2 * 128
 BATCH_SIZE = 16
 
-STEP_COST = {"mt": 1.4, "cps": 2.0, "scot": 2.0, "stea": 1.4, "fdt-s": 2.0}
+STEP_COST = {"mt": 1.4, "cps": 2.0, "scot": 2.0, "stea": 1.4, "fdt-readers": 1.5, "sst-readers": 1.5, "fdt-s": 2.0}
 """A step of these is more than one network's: teachers that answer, second models and strong friends that learn."""
 
-SECOND_BASE = ("cps", "scot")
+SECOND_BASE = ("cps", "scot", "sst-readers")
 UNKNOWN_SIZE = 1000
 """Dialogues of a file that nobody has counted yet."""
 

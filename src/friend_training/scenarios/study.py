@@ -197,7 +197,7 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
     return plans
 
 
-CHECKED = ("fdt-checked", "fdt-answers", "checked-shuffled", "unchecked")
+CHECKED = ("fdt-checked", "fdt-answers", "fdt-readers", "checked-shuffled", "unchecked")
 """Methods whose CSRL labels are chosen argument by argument (friends/checked_roles.py)."""
 
 
