@@ -95,15 +95,48 @@ def test_as_many_means_as_many_as_fdt(studied):
         assert counts["sst-as-many"] == counts["random-as-many"] == counts["fdt"]
 
 
-@pytest.mark.parametrize("method", ["fdt-checked", "fdt-answers", "checked-shuffled", "unchecked"])
+@pytest.mark.parametrize("method", ["fdt-checked", "fdt-answers", "fdt-readers", "checked-shuffled", "unchecked"])
 def test_with_checked_arguments_every_predicate_is_learnt_that_has_one_left(studied, method):
     folder, _ = studied
     rows = Run.open(method_folder(folder, method)).store.read(1).to_pylist()
     labelled = [(row["chosen"], json.loads(row["label"])) for row in rows if row["task"] == "csrl"]
     assert [chosen for chosen, _ in labelled] == [bool(label["arguments"]) for _, label in labelled]
     assert any(chosen for chosen, _ in labelled)
-    vetoes = method in ("fdt-checked", "checked-shuffled")
+    vetoes = method in ("fdt-checked", "fdt-readers", "checked-shuffled")
     assert vetoes or not any(label.get("unsure") for _, label in labelled)
+
+
+@pytest.mark.parametrize("method", ["fdt-readers", "sst-readers"])
+def test_of_two_rewriters_the_surer_one_is_learnt_by_both(studied, method):
+    folder, records = studied
+    run = Run.open(method_folder(folder, method))
+    for iteration in (1, 2):
+        rows = run.store.read(iteration).to_pylist()
+        first, second = ([row for row in rows if row["task"] == name] for name in ("rewriting", "rewriting.second"))
+        assert [row["unit"] for row in first] == [row["unit"] for row in second]
+        assert all(one["confidence"] >= other["confidence"] for one, other in zip(first, second, strict=True))
+        taken = [one for one, other in zip(first, second, strict=True) if one["confidence"] == other["confidence"]]
+        assert 0 < len(taken) < len(first)  # of some the second is the surer
+        assert not any(row["chosen"] for row in second)
+        chosen = records[method]["chosen"][iteration - 1]["rewriting"]["chosen"]
+        assert chosen == sum(row["chosen"] for row in first) > 0
+        learnt = [run.require(f"train-{name}-{iteration}")["pseudo"] for name in ("rewriting", "rewriting.second")]
+        assert learnt == [chosen, chosen]
+
+
+def test_the_second_rewriter_has_learnt_with_csrl_or_has_a_base_of_its_own(studied):
+    folder, _ = studied
+    starts = {
+        name: checkpoint_digest(Run.open(method_folder(folder, name)).checkpoint(task, 0))
+        for name, task in (
+            ("multitask-base", "rewriting"),
+            ("fdt-readers", "rewriting.second"),
+            ("sst-readers", "rewriting.second"),
+            ("base", "rewriting"),
+        )
+    }
+    assert starts["fdt-readers"] == starts["multitask-base"]
+    assert len(set(starts.values())) == 3
 
 
 def test_all_the_bridges_labels_are_all(studied):

@@ -1,0 +1,81 @@
+"""What a second rewriter knows of the first one's rewrites, measured on dev as if it had no labels.
+
+The first is Base, the second Multitask-Base's, which has learnt with CSRL in one network. How many rewrites of each are
+right, and of the surer of the two; how many of the surest half of those that insert something; and how well the first
+one's rewrites are judged by its confidence, and by whether the second says the same. For diagnosis: nothing goes back
+into training.
+
+    python experiments/real-few-shot-iterated/second_rewriter.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/real-few-shot-iterated/second_rewriter.py        # only print the tables
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from looks import ALL_OF_DEV, by_seed
+from sklearn.metrics import roc_auc_score
+
+from friend_training.core.task import Prediction
+from friend_training.methods.readers import surer
+from friend_training.scenarios.data import load_data
+from friend_training.scenarios.folders import run_config
+from friend_training.scenarios.opening import open_task
+
+RECORDS = Path(__file__).parent / "second_rewriter.jsonl"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
+    parser.add_argument("--data-dir", type=Path)
+    given = parser.parse_args()
+    if given.runs is not None:
+        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
+        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    print(by_seed("right of 100 rewrites: all · the surest half", records, "rewrites"), end="\n\n")
+    print(by_seed("a right rewrite of the first stands before a wrong one, judged by", records, "judges"))
+
+
+def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    config = run_config(study)
+    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
+    gold = load_data(config.model_copy(update={"data": wanted}), data_dir).rewriting_dev
+    dialogues, right = [example.dialogue for example in gold], [example.rewrite for example in gold]
+    first, second = (
+        open_task(study, "rewriting", method).task.predict(dialogues) for method in ("base", "multitask-base")
+    )
+    sets = {"the first": first, "the second": second, "the surer of the two": surer(dialogues, first, second)}
+    agree = np.array([one[0].label.text == other[0].label.text for one, other in zip(first, second, strict=True)])
+    is_right, sure, says = _columns(first, right)
+    judges = {
+        "its confidence": sure,
+        "whether the second says the same": agree.astype(float),
+        "both": agree + sure / 2,
+    }
+    return {
+        "seed": config.seed,
+        "rewrites": {name: _right(made, right) for name, made in sets.items()},
+        "judges": {name: [100 * roc_auc_score(is_right[says], by[says])] for name, by in judges.items()},
+    }
+
+
+def _right(made: Sequence[Sequence[Prediction]], right: Sequence[str]) -> list[float]:
+    """Of all rewrites, and of the half that is surest among those that insert something."""
+    is_right, sure, says = _columns(made, right)
+    surest = np.flatnonzero(says)[np.argsort(-sure[says], kind="stable")][: says.sum() // 2]
+    return [100 * float(is_right.mean()), 100 * float(is_right[surest].mean())]
+
+
+def _columns(made: Sequence[Sequence[Prediction]], right: Sequence[str]) -> tuple[Any, Any, Any]:
+    """Right or not, confidence, and whether anything is inserted."""
+    rows = [(one.label.text == text, one.confidence, one.content) for [one], text in zip(made, right, strict=True)]
+    return tuple(np.array(column) for column in zip(*rows, strict=True))
+
+
+if __name__ == "__main__":
+    main()
