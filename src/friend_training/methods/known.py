@@ -41,7 +41,7 @@ METHODS: dict[str, Known] = {
     "fdt-shuffled": Known("FDT, shuffled friend", labels=3),
     "random-as-many": Known("random, as many as FDT", needs=("base", "fdt")),
     "merged-random": Known("merged labels, random as many", needs=("base", "fdt-merged"), labels=3),
-    "sst-readers": Known("SST, two rewriters", labels=4),
+    "sst-readers": Known("two rewriters, no friend", labels=3),
     "checked-shuffled": Known("checked arguments, shuffled friend", labels=3),
     "unchecked": Known("the same arguments, unchecked", labels=3),
     "bridge-labels-all": Known("bridge's labels, all", labels=1),

@@ -1,6 +1,6 @@
 """How a study calls its methods: most are given run, plans and pool; those that need more have a function here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -113,17 +113,17 @@ def _fdt_readers(s: Setting) -> Outcomes:
     """CSRL as in fdt-checked; rewriting is read by a second model that has learnt with CSRL in one network."""
     shared = method_folder(s.study, "multitask-base") / "checkpoints" / "rewriting" / "iteration-000"
     checked = replace(s.friendship, merge_first=CheckedRoles(s.bridge, "friend", s.config.pronouns))
-    return _readers(s, replace(_seconds(s, make_task)["rewriting"], base=shared), [checked])
+    return _readers(s, s.plans, replace(_seconds(s, make_task)["rewriting"], base=shared), [checked])
 
 
 def _sst_readers(s: Setting) -> Outcomes:
-    """The same without a friend: the second rewriter has a Base of its own."""
-    return _readers(s, _seconds(s, make_task)["rewriting"], [])
+    """Rewriting alone, without a friend: the second rewriter has a Base of its own. CSRL would be SST's."""
+    return _readers(s, {"rewriting": s.plans["rewriting"]}, _seconds(s, make_task)["rewriting"], [])
 
 
-def _readers(s: Setting, second: TaskPlan, friends: Sequence[Friendship]) -> Outcomes:
+def _readers(s: Setting, plans: Mapping[str, TaskPlan], second: TaskPlan, friends: Sequence[Friendship]) -> Outcomes:
     seconds, audit = {"rewriting": second}, s.data.audit
-    return readers(s.run, s.plans, seconds, friends, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
+    return readers(s.run, plans, seconds, friends, s.data.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
 def _fdt_oracle(s: Setting) -> Outcomes:
