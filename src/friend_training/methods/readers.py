@@ -28,6 +28,8 @@ from friend_training.methods.scot import audit_partners
 
 Predictions = Sequence[Sequence[Prediction]]
 
+_NOBODY = object()
+
 
 def readers(
     run: Run,
@@ -86,8 +88,10 @@ def _labels(inputs: Sequence[Any], predictions: Predictions) -> list[tuple[Any, 
 
 
 def _same(first: Sequence[tuple[Any, ...]], second: Sequence[tuple[Any, ...]]) -> list[Match]:
-    scores = [
-        tuple(float(a == b) for a, b in zip(mine, other, strict=True))
-        for mine, other in zip(first, second, strict=True)
-    ]
-    return [Match(row, row) for row in scores]
+    return [Match(_found_in(other, mine), _found_in(mine, other)) for mine, other in zip(first, second, strict=True)]
+
+
+def _found_in(labels: tuple[Any, ...], mine: tuple[Any, ...]) -> tuple[float | None, ...]:
+    """Inputs with other numbers of units only meet when readers are shuffled on purpose: the rest has no partner."""
+    partners = [*labels, *[_NOBODY] * len(mine)]
+    return tuple(None if other is _NOBODY else float(one == other) for one, other in zip(mine, partners, strict=False))
