@@ -11,7 +11,7 @@ wrong. For diagnosis: nothing goes back into training.
 import argparse
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -51,17 +51,24 @@ Numbers = dict[str, list[float]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    records = looked(look, RECORDS, __doc__)
+    print(by_seed("CSRL's labels of dev: F1, and F1 across turns", records, "labels"), end="\n\n")
+    print(by_seed("a right rewrite stands before a wrong one, judged by", records, "judges"), end="\n\n")
+    print(by_seed("rewrites of dev, of 1,000", records, "errors"))
+
+
+def looked(
+    look: Callable[[Path, Path | None], dict[str, Any]], kept: Path, description: str | None
+) -> list[dict[str, Any]]:
+    """The records of a look at all seeds: made anew where the command is given the runs, else those that are kept."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
     parser.add_argument("--data-dir", type=Path)
     given = parser.parse_args()
     if given.runs is not None:
         lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
-        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
-    print(by_seed("CSRL's labels of dev: F1, and F1 across turns", records, "labels"), end="\n\n")
-    print(by_seed("a right rewrite stands before a wrong one, judged by", records, "judges"), end="\n\n")
-    print(by_seed("rewrites of dev, of 1,000", records, "errors"))
+        kept.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
 
 
 def look(study: Path, data_dir: Path | None) -> dict[str, Any]:

@@ -9,14 +9,12 @@ into training.
     python experiments/real-few-shot-iterated/second_rewriter.py        # only print the tables
 """
 
-import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from looks import ALL_OF_DEV, by_seed
+from looks import ALL_OF_DEV, by_seed, looked
 from sklearn.metrics import roc_auc_score
 
 from friend_training.core.task import Prediction
@@ -29,14 +27,7 @@ RECORDS = Path(__file__).parent / "second_rewriter.jsonl"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
-    parser.add_argument("--data-dir", type=Path)
-    given = parser.parse_args()
-    if given.runs is not None:
-        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
-        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    records = looked(look, RECORDS, __doc__)
     print(by_seed("right of 100 rewrites: all · the surest half", records, "rewrites"), end="\n\n")
     print(by_seed("a right rewrite of the first stands before a wrong one, judged by", records, "judges"))
 
