@@ -15,6 +15,7 @@ from friend_training.corpora.embedded import Domain, csrl_examples, generate, re
 from friend_training.methods.cps import cps
 from friend_training.methods.mt import mt
 from friend_training.methods.multitask import multitask_base
+from friend_training.methods.readers import readers
 from friend_training.methods.scot import scot
 from friend_training.methods.stbr import stbr
 from friend_training.methods.stea import stea
@@ -25,7 +26,7 @@ from friend_training.tasks.rewriting.task import rewriting_task
 
 SETTINGS = LoopSettings(seed=3, iterations=2, shard_size=6)
 TRAINING = TrainingSettings(batch_size=4, encoder_rate=1e-3, look_every=2)
-METHODS = ("multitask-base", "mt", "cps", "scot", "stbr", "stea")
+METHODS = ("multitask-base", "mt", "cps", "scot", "readers", "stbr", "stea")
 
 
 @cache
@@ -82,6 +83,8 @@ def run_method(run: Run, encoder: Path, method: str, listener=None):
             return cps(run, {"csrl": csrl}, {"csrl": plan(encoder, "csrl")}, pool(), **common)
         case "scot":
             return scot(run, {"csrl": csrl}, {"csrl": plan(encoder, "csrl", "input")}, pool(), **common)
+        case "readers":
+            return readers(run, {"csrl": csrl}, {"csrl": plan(encoder, "csrl", "input")}, (), pool(), **common)
         case "stbr":
             return stbr(run, {"csrl": csrl, "rewriting": rewriting}, pool(), **common)
         case "stea":
