@@ -106,14 +106,17 @@ def _fdt_merged(s: Setting) -> Outcomes:
 
 
 def _fdt_checked(s: Setting, *, check: Check) -> Outcomes:
-    return _fdt(s, friendship=replace(s.friendship, merge_first=CheckedRoles(s.bridge, check, s.config.pronouns)))
+    return _fdt(s, friendship=_checking(s, check))
+
+
+def _checking(s: Setting, check: Check) -> Friendship:
+    return replace(s.friendship, merge_first=CheckedRoles(s.bridge, check, s.config.pronouns))
 
 
 def _fdt_readers(s: Setting) -> Outcomes:
     """CSRL as in fdt-checked; rewriting is read by a second model that has learnt with CSRL in one network."""
     shared = method_folder(s.study, "multitask-base") / "checkpoints" / "rewriting" / "iteration-000"
-    checked = replace(s.friendship, merge_first=CheckedRoles(s.bridge, "friend", s.config.pronouns))
-    return _readers(s, s.plans, replace(_seconds(s, make_task)["rewriting"], base=shared), [checked])
+    return _readers(s, s.plans, replace(_seconds(s, make_task)["rewriting"], base=shared), [_checking(s, "friend")])
 
 
 def _sst_readers(s: Setting) -> Outcomes:
