@@ -1,9 +1,11 @@
 import errno
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from friend_training.core.files import atomic_file, atomic_folder, explain_full_disk, write_text
+from friend_training.core.files import atomic_file, atomic_folder, explain_full_disk, one_at_a_time, write_text
 from friend_training.errors import RunError
 
 
@@ -68,3 +70,20 @@ def test_a_write_that_came_out_short_on_a_full_disk_is_understood(tmp_path, monk
 
 def _write_short(path):
     raise ValueError(f"{path}: 500 bytes requested and 131 written")
+
+
+def test_a_folder_that_several_want_at_once_is_made_once(tmp_path):
+    folder, made = tmp_path / "new" / "shared", []
+
+    def make(number):
+        with one_at_a_time(folder):
+            if not folder.exists():
+                time.sleep(0.02)  # long enough for the others to come
+                with atomic_folder(folder) as new:
+                    (new / "by").write_text(str(number))
+                made.append(number)
+        return (folder / "by").read_text()
+
+    with ThreadPoolExecutor(6) as workers:
+        assert set(workers.map(make, range(6))) == {str(made[0])}
+    assert len(made) == 1

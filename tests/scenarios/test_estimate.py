@@ -83,3 +83,9 @@ def test_encoder_and_bridge_take_time_once() -> None:
     assert first.resources == pytest.approx(12 * RATES["scratch"].step * 4 / 16 * 32 / 256)
     ltp = replace(one, config=small_config("bridge={kind: ltp, source: x}"))
     assert estimate([(one, ["sst"])], [], unprepared=[ltp]).resources == 0
+
+
+def test_a_bridge_counts_where_a_method_asks_one() -> None:
+    with_bridge, without = piece(), piece("methods=[base, sst]")
+    assert estimate([(with_bridge, ["fdt"])], [], unprepared=[with_bridge]).resources > 0
+    assert estimate([(without, ["sst"])], [], unprepared=[without]).resources == 0

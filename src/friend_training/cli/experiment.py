@@ -70,12 +70,11 @@ def experiment(
 
 def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
     from friend_training.scenarios.estimate import estimate
-    from friend_training.scenarios.experimenting import is_prepared, to_run
+    from friend_training.scenarios.experimenting import to_run, unprepared
     from friend_training.scenarios.results import read_results
 
-    first = {piece.resources: piece for piece, methods in reversed(todo) if methods}
-    unprepared = [piece for piece in first.values() if not is_prepared(piece)]
-    expected = estimate([(piece, to_run(piece, m)) for piece, m in todo], read_results(folder), unprepared=unprepared)
+    missing = unprepared([piece.only(methods) for piece, methods in todo if methods])
+    expected = estimate([(piece, to_run(piece, m)) for piece, m in todo], read_results(folder), unprepared=missing)
     for (piece, methods), seconds in zip(todo, expected.pieces, strict=True):
         words = f"{', '.join(methods)}: about {duration(seconds)}" if methods else "finished"
         console.print(f"{piece.name}: {words}", markup=False)
@@ -98,9 +97,9 @@ def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, co
 
 def _prepare(todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
     """Encoder and bridge, once for all runs that share them."""
-    from friend_training.scenarios.experimenting import prepare
+    from friend_training.scenarios.experimenting import prepare, unprepared
 
-    for piece in {piece.resources: piece for piece in reversed(todo)}.values():
+    for piece in unprepared(todo):
         with watching(console) as listener:
             prepare(piece, data_dir=data_dir, listener=listener)
 

@@ -4,6 +4,7 @@ Temporary names are fixed (`<name>.tmp`), so what a killed process left behind i
 """
 
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -48,6 +49,21 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         _flush(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Processes that would all make the same folder wait for each other; the system frees the lock of one that died.
+
+    What is locked is the folder that it lies in, so nothing is left on disk.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -12,24 +12,26 @@ class Known:
     """What a study and its tables know of a method.
 
     `needs` are the methods that must be run before it. `labels` says how many models and friendships answer for each
-    input of the pool in an iteration; 0 where the pool is not labelled.
+    input of the pool in an iteration; 0 where the pool is not labelled. `bridge` says whether it asks the sentence
+    parser that joins the paper's two tasks.
     """
 
     title: str
     needs: tuple[str, ...] = ("base",)
     labels: int = 2
+    bridge: bool = True
 
 
 METHODS: dict[str, Known] = {
-    "base": Known("Base", needs=(), labels=0),
-    "multitask-base": Known("Multitask-Base", labels=0),
-    "base-same-steps": Known("Base, same steps", labels=0),
-    "sst": Known("SST"),
-    "mt": Known("MT", labels=0),
-    "cps": Known("CPS", labels=0),
-    "scot": Known("SCoT", labels=4),
-    "stbr": Known("STBR"),
-    "stea": Known("STea", labels=0),
+    "base": Known("Base", needs=(), labels=0, bridge=False),
+    "multitask-base": Known("Multitask-Base", labels=0, bridge=False),
+    "base-same-steps": Known("Base, same steps", labels=0, bridge=False),
+    "sst": Known("SST", bridge=False),
+    "mt": Known("MT", labels=0, bridge=False),
+    "cps": Known("CPS", labels=0, bridge=False),
+    "scot": Known("SCoT", labels=4, bridge=False),
+    "stbr": Known("STBR", bridge=False),
+    "stea": Known("STea", labels=0, bridge=False),
     "fdt": Known("FDT", labels=3),
     "fdt-merged": Known("FDT, merged labels", labels=3),
     "fdt-checked": Known("FDT, checked arguments", labels=3),
@@ -37,11 +39,11 @@ METHODS: dict[str, Known] = {
     "fdt-readers": Known("FDT, two rewriters", needs=("base", "multitask-base"), labels=5),
     "fdt-s": Known("FDT-S", needs=("base", "base-full"), labels=6),
     "fdt-sf": Known("FDT-SF", needs=("base", "base-full"), labels=6),
-    "sst-as-many": Known("SST, as many as FDT", needs=("base", "fdt")),
+    "sst-as-many": Known("SST, as many as FDT", needs=("base", "fdt"), bridge=False),
     "fdt-shuffled": Known("FDT, shuffled friend", labels=3),
-    "random-as-many": Known("random, as many as FDT", needs=("base", "fdt")),
+    "random-as-many": Known("random, as many as FDT", needs=("base", "fdt"), bridge=False),
     "merged-random": Known("merged labels, random as many", needs=("base", "fdt-merged"), labels=3),
-    "sst-readers": Known("two rewriters, no friend", labels=3),
+    "sst-readers": Known("two rewriters, no friend", labels=3, bridge=False),
     "checked-shuffled": Known("checked arguments, shuffled friend", labels=3),
     "unchecked": Known("the same arguments, unchecked", labels=3),
     "bridge-labels-all": Known("bridge's labels, all", labels=1),
@@ -49,7 +51,7 @@ METHODS: dict[str, Known] = {
     "bridge-alone": Known("bridge alone", needs=(), labels=0),
     "fdt-oracle": Known("FDT, oracle selection", labels=3),
     "fdt-gold-bridge": Known("FDT, gold bridge", labels=3),
-    "base-full": Known("Fully-trained Base", labels=0),
+    "base-full": Known("Fully-trained Base", labels=0, bridge=False),
 }
 
 

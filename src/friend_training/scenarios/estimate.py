@@ -13,6 +13,7 @@ from typing import Any
 from friend_training.methods.known import METHODS
 from friend_training.scenarios.config import Config, EmbeddedData, FileData, ScratchEncoder
 from friend_training.scenarios.experiment import Piece
+from friend_training.scenarios.resources import resource_phases
 from friend_training.scenarios.same_base import SHARED, base_settings
 from friend_training.scenarios.strong import BUDGET
 from friend_training.scenarios.tasks import TASKS
@@ -113,7 +114,8 @@ def _rates(config: Config) -> Rates:
 def _resources(config: Config) -> float:
     if config.bridge.kind != "trained":
         return 0.0
-    return config.bridge.steps * _rates(config).step * (2 if config.informed else 1)
+    trainings = [phase for phase in resource_phases(config) if phase != "encoder"]  # the informed start is a second one
+    return config.bridge.steps * _rates(config).step * len(trainings)
 
 
 def _seen(piece: Piece, method: str, trained: set[str]) -> bool:

@@ -36,6 +36,12 @@ def is_prepared(piece: Piece) -> bool:
     return all(made_in.result(phase) is not None for phase in phases)
 
 
+def unprepared(pieces: Sequence[Piece]) -> list[Piece]:
+    """One piece of each folder of resources that lacks something its runs want."""
+    missing = [piece for piece in pieces if not is_prepared(piece)]
+    return list({piece.resources: piece for piece in reversed(missing)}.values())
+
+
 def to_run(piece: Piece, left: Sequence[str]) -> list[str]:
     """The methods that are left, and what they need that the run folder does not have, if results came without it."""
     there = methods_there(piece.folder)

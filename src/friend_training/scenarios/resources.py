@@ -11,6 +11,7 @@ from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
 from friend_training.errors import RunError
+from friend_training.methods.known import METHODS
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
@@ -36,9 +37,15 @@ CACHED_ANSWERS = 200_000
 Progress = Callable[[int, int], None]
 
 
+def asks_bridge(config: Config) -> bool:
+    """Whether a method of this config asks the bridge; with no methods, encoder and bridge are all that is wanted."""
+    return not config.methods or any(METHODS[method].bridge for method in config.methods)
+
+
 def resource_phases(config: Config) -> list[str]:
     """What has to be made for this config; published encoders and parsers are there already."""
-    kinds = {"encoder": config.encoder.kind == "scratch", "bridge": config.bridge.kind == "trained"}
+    trained = config.bridge.kind == "trained" and asks_bridge(config)
+    kinds = {"encoder": config.encoder.kind == "scratch", "bridge": trained}
     made = [phase for phase, needed in kinds.items() if needed]
     return [*made, informed_phase(config)] if config.informed else made
 

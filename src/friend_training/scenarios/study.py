@@ -11,6 +11,7 @@ import torch
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
+from friend_training.core.files import one_at_a_time
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
@@ -43,6 +44,7 @@ from friend_training.scenarios.probes import needed_probes
 from friend_training.scenarios.relay import Relay
 from friend_training.scenarios.resources import (
     RESOURCE_SEED,
+    asks_bridge,
     check_resources,
     encoder_source,
     make_bridge,
@@ -50,7 +52,7 @@ from friend_training.scenarios.resources import (
 )
 from friend_training.scenarios.same_base import SHARED, take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
-from friend_training.tasks.srl.bridge import Bridge
+from friend_training.tasks.srl.bridge import Bridge, NoBridge
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +135,16 @@ def _open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) 
     return run
 
 
+def _shared(resources: Path, config: Config) -> Run:
+    """Runs that are started at the same moment all find the folder missing: one of them makes it."""
+    with one_at_a_time(resources) if is_first() else nullcontext():  # the others of this run wait for what it makes
+        return _open_or_create(resources, config, {})
+
+
 def _workshop(
     config: Config, run: Run, data: RunData, data_dir: Path | None, resources: Path | None, listener: Relay
 ) -> Workshop:
-    made_in = run if resources is None else _open_or_create(resources, config, {})
+    made_in = run if resources is None else _shared(resources, config)
     check_resources(made_in, config)
     phases = resource_phases(config)
     made = all(made_in.result(phase) is not None for phase in phases)
@@ -145,9 +153,11 @@ def _workshop(
         listener.started("encoder")
         encoder = encoder_source(config, data, made_in)
         listener.finished("encoder")
-        listener.started("bridge")
-        bridge = make_bridge(config, data, made_in, encoder, listener.worked)
-        listener.finished("bridge")
+        bridge: Bridge = NoBridge()
+        if asks_bridge(config):
+            listener.started("bridge")
+            bridge = make_bridge(config, data, made_in, encoder, listener.worked)
+            listener.finished("bridge")
         start = _informed(config, data, made_in, encoder, listener) if config.informed else None
     tasks: dict[str, TorchTask] = {}
     for name in TASKS:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Protocol
 
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, RunError
 from friend_training.examples import Predicate, Sentence, SentenceRoles
 
 
@@ -54,3 +54,12 @@ class CachedBridge:
         while len(self._answers) > self.max_entries:
             self._answers.popitem(last=False)
         return [answers[key] for key in keys]
+
+
+class NoBridge:
+    """Stands where a run has no method that asks a bridge, so that none is trained or loaded for nothing."""
+
+    name = "none"
+
+    def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
+        raise RunError("a bridge was asked, but no method of this run is known to ask one (methods/known.py)")
