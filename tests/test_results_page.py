@@ -1,4 +1,4 @@
-"""The page of results says what the results say."""
+"""The pages of results say what the results say."""
 
 from pathlib import Path
 
@@ -6,11 +6,22 @@ import pytest
 from typer.testing import CliRunner
 
 from friend_training.cli.main import app
+from friend_training.cli.page import BLOCK
 
 ROOT = Path(__file__).parent.parent
+PAGES = [
+    str(page.relative_to(ROOT))
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if BLOCK.search(page.read_text(encoding="utf-8"))
+]
 
 
-def test_the_tables_of_the_results_page_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_of_results_has_tables() -> None:
+    assert "docs/results.md" in PAGES
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tables_of_a_page_are_up_to_date(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    result = CliRunner().invoke(app, ["page", "docs/results.md", "--check"], catch_exceptions=False)
+    result = CliRunner().invoke(app, ["page", page, "--check"], catch_exceptions=False)
     assert result.exit_code == 0

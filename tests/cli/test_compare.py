@@ -166,8 +166,8 @@ def test_scores_stand_beside_the_papers(tmp_path: Path) -> None:
     records = [record | {"seed": seed, "metrics": metrics | {"csrl.f1": 40.0 + seed}} for seed in (1, 2)]
     (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "paper"]).stdout
-    assert "| SST | 58.6 | 41.5 | 33.0 | 24.0 | 22.2 | 33.0 |" in printed
-    assert "| STBR | 59.4 |  | 33.8 |  | 23.3 |  |" in printed
+    assert "| SST | 58.6 | **41.5 ± 0.7** | 33.0 | **24.0 ± 0.0** | 22.2 | **33.0 ± 0.0** |" in printed
+    assert "| STBR | 59.4 | – | 33.8 | – | 23.3 | – |" in printed
     assert "FDT-S" not in printed, "it exists in few-shot only"
     (tmp_path / "results.jsonl").write_text(lines([records[0] | {"config": {"data": {}}}]), encoding="utf-8")
     with pytest.raises(DataError, match="few-shot and one for domain-generalisation on public data"):

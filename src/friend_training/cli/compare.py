@@ -71,7 +71,7 @@ def compare(
         Shown.DETAILS: _details,
         Shown.DIFFERENCES: partial(_differences, against=against),
         Shown.SEEDS: partial(_by_seed, against=against),
-        Shown.PAPER: _paper,
+        Shown.PAPER: partial(_paper, against=against),
     }
     tables = [_heading(title) + written[show](results) for title, results in groups.items()]
     typer.echo("\n\n".join(tables))
@@ -172,15 +172,8 @@ def _by_seed(results: "list[Result]", against: str) -> str:
     return "\n".join(lines)
 
 
-def _paper(results: "list[Result]") -> str:
+def _paper(results: "list[Result]", against: str) -> str:
+    from friend_training.evaluation.tables import to_markdown
     from friend_training.scenarios.papers_table import beside_the_paper
 
-    lines = [
-        "| Method | F1, paper | F1, here | EM, paper | EM, here | WER, paper | WER, here |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
-    for method, paper, here in beside_the_paper(results):
-        pairs = zip(paper or [None] * 3, here or [None] * 3, strict=True)
-        cells = ["" if value is None else f"{value:.1f}" for pair in pairs for value in pair]
-        lines.append(f"| {method} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return to_markdown(beside_the_paper(results, against=against))

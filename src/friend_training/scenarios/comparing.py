@@ -36,7 +36,7 @@ SIGNIFICANT = 0.05
 
 def comparison_table(results: Sequence[Result], *, title: str = "", against: str = "fdt") -> Table:
     """Mean and deviation over seeds; a star marks what differs from `against` (paired bootstrap, p < 0.05)."""
-    names = _with_seeds(results)
+    names = names_with_seeds(results)
     records = [
         {"method": names[r.method], "seed": r.seed, "scenario": title, "metrics": r.record["metrics"]}
         for r in _in_order(results)
@@ -51,7 +51,7 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
     return build_table(records, COLUMNS, scenario=title, marks=marks, caption=caption)
 
 
-def _with_seeds(results: Sequence[Result]) -> dict[str, str]:
+def names_with_seeds(results: Sequence[Result]) -> dict[str, str]:
     """Each method in words; where not all were run with the same seeds, with how many it was."""
     seeds: dict[str, set[int]] = {}
     for result in results:

@@ -5,10 +5,12 @@ ours is tested on PersonalDialog: compare what methods gain, not their scores.
 """
 
 from collections.abc import Sequence
-from statistics import fmean
+from dataclasses import replace
 
 from friend_training.errors import DataError
+from friend_training.evaluation.tables import Cell, Table
 from friend_training.methods.known import METHODS
+from friend_training.scenarios.comparing import comparison_table, names_with_seeds
 from friend_training.scenarios.gathering import Result
 
 METRICS = ("csrl.f1", "rewriting.em", "rewriting.wer")
@@ -41,24 +43,25 @@ TABLE: dict[str, dict[str, tuple[float, float, float]]] = {
 }
 """F1 · EM, WER of each method; the paper reports no deviations."""
 
-Row = tuple[str, tuple[float, float, float] | None, tuple[float, float, float] | None]
 
-
-def beside_the_paper(results: Sequence[Result]) -> list[Row]:
-    """(method, the paper's scores, our means over seeds), in the order of tables; None where one has no such row."""
+def beside_the_paper(results: Sequence[Result], *, against: str = "fdt") -> Table:
+    """The paper's scores and ours (mean ± deviation, stars as in our own tables), for every method that has either."""
     scenarios = {result.record["config"]["data"].get("scenario") for result in results}
     if len(scenarios) > 1 or not scenarios <= TABLE.keys():
         raise DataError(f"the paper has a table for {' and one for '.join(TABLE)} on public data, not for these")
-    paper = TABLE[scenarios.pop()]
-    ours = {result.method for result in results if all(name in result.record["metrics"] for name in METRICS)}
-    return [
-        (known.title, paper.get(method), _means(results, method) if method in ours else None)
-        for method, known in METHODS.items()
-        if method in paper or method in ours
-    ]
-
-
-def _means(results: Sequence[Result], method: str) -> tuple[float, float, float]:
-    records = [result.record["metrics"] for result in results if result.method == method]
-    f1, em, wer = (fmean(record[name] for record in records) for name in METRICS)
-    return f1, em, wer
+    paper, names = TABLE[scenarios.pop()], names_with_seeds(results)
+    ours = comparison_table(results, against=against)
+    rows = dict(ours.rows)
+    found: list[tuple[str, tuple[Cell | None, ...]]] = []
+    for method, known in METHODS.items():
+        name = names.get(method, known.title)
+        cells: list[Cell | None] = []
+        for number, metric in enumerate(METRICS):
+            place = next(place for place, column in enumerate(ours.columns) if column.metric == metric)
+            cells.append(Cell((paper[method][number],)) if method in paper else None)
+            cells.append(rows[name][place] if name in rows else None)
+        if any(cells):
+            found.append((name, tuple(cells)))
+    shown = [column for metric in METRICS for column in ours.columns if column.metric == metric]
+    columns = [replace(column, title=f"{column.title}, {whose}") for column in shown for whose in ("paper", "here")]
+    return Table("", tuple(columns), tuple(found), ours.caption)
