@@ -115,7 +115,7 @@ def judges(
     rows, right = [], []
     for example, dialogue, [unit], units, match in zip(gold, dialogues, made, roles, matches, strict=True):
         if unit.content:
-            rows.append([unit.confidence, match.second[0], *_inserted(dialogue, unit.label, units)])
+            rows.append([unit.confidence, match.second[0], *how_roles_fit(dialogue, unit.label, units)])
             right.append(unit.label.text == example.rewrite)
     table, is_right = np.array(rows, np.float64), np.array(right)
     table[:, 0] = rankdata(table[:, 0]) / len(table)  # most confidences are nearly 0 or 1: their order is what counts
@@ -137,7 +137,7 @@ def judges(
     }
 
 
-def _inserted(dialogue: Dialogue, rewrite: Rewrite, units: Sequence[Prediction]) -> tuple[bool, bool, bool]:
+def how_roles_fit(dialogue: Dialogue, rewrite: Rewrite, units: Sequence[Prediction]) -> tuple[bool, bool, bool]:
     """Whether CSRL's arguments in other turns read as what is inserted, as part of it, or as something else."""
     current = len(dialogue.turns) - 1
     said = [a for unit in units for a in unit.label.arguments if a.turn != current and a.start != SPEAKER]

@@ -1,0 +1,58 @@
+"""How often CSRL has something to say of a rewrite, and how often it is right, measured on dev as if it had no labels.
+
+A rewrite brings words of earlier turns into u_t; CSRL says which words of earlier turns are arguments of u_t's
+predicates. Rewrites of Base that insert something are sorted by how that fits with what Base's CSRL says: it has just
+what is inserted, a part of it or more, only other words, or nothing at all in other turns. For diagnosis: nothing goes
+back into training.
+
+    python experiments/real-few-shot-iterated/what_the_friend_says.py RUNS   # the experiment's runs: has seed-1, …
+    python experiments/real-few-shot-iterated/what_the_friend_says.py        # only print the table
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from looks import ALL_OF_DEV, by_seed, how_roles_fit, looked
+
+from friend_training.scenarios.data import load_data
+from friend_training.scenarios.folders import run_config
+from friend_training.scenarios.opening import open_task
+from friend_training.scenarios.probes import probed_dialogues
+
+RECORDS = Path(__file__).parent / "what_the_friend_says.jsonl"
+KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")
+
+
+def main() -> None:
+    records = looked(look, RECORDS, __doc__)
+    print(by_seed("CSRL has: of 100 rewrites · right of 100, surer half · other half", records, "rewrites"))
+
+
+def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    config = run_config(study)
+    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
+    config = config.model_copy(update={"data": wanted})
+    data = load_data(config, data_dir)
+    dialogues = probed_dialogues(config, data, "rewriting")
+    roles, made = (open_task(study, name, "base").task.predict(dialogues) for name in ("csrl", "rewriting"))
+    says = np.array([unit.content for [unit] in made])
+    sure = np.array([unit.confidence for [unit] in made])
+    right = np.array([unit.label.text == e.rewrite for [unit], e in zip(made, data.rewriting_dev, strict=True)])
+    surer = sure >= np.median(sure[says])
+    rows = [how_roles_fit(d, unit.label, units) for d, [unit], units in zip(dialogues, made, roles, strict=True)]
+    table = np.array(rows)  # [dialogues, 3]: just that, part of it, other words
+    kinds = zip(KINDS, [*table.T, ~table.any(axis=1)], strict=True)
+    found = {
+        name: [100 * float(kind[says].mean()), *(_percent(right, kind & says & half) for half in (surer, ~surer))]
+        for name, kind in kinds
+    }
+    return {"seed": config.seed, "rewrites": found}
+
+
+def _percent(right: Any, of: Any) -> float:
+    return 100 * float(right[of].mean()) if of.any() else float("nan")
+
+
+if __name__ == "__main__":
+    main()
