@@ -1,7 +1,10 @@
-"""A selector that keeps gold's balance: as many labels with an argument in another turn as the few gold ones have.
+"""A selector that keeps a balance: as many labels with an argument in another turn, say, as gold has.
 
 Friends agree most easily on what both leave out: CSRL does not find the argument in an earlier turn, the rewriter does
 not insert it, and the two omissions match. Without balance a model is taught to leave it out.
+
+Where dev is of another domain than gold, its balance is another one: in REWRITE every utterance needs a rewrite, in
+RESTORATION six of ten. `balance: dev` keeps that of dev; of its labels nothing else is used.
 """
 
 from collections.abc import Sequence
@@ -14,11 +17,14 @@ from friend_training.tasks.csrl.kinds import kind_of_roles
 from friend_training.tasks.rewriting.kinds import kind_of_text
 
 
-def gold_balance(config: Config, data: RunData, task: str) -> dict[str, float] | None:
+def wanted_balance(config: Config, data: RunData, task: str) -> dict[str, float] | None:
     """The shares that the config asks for, or None."""
-    if getattr(config.tasks, task).balance == "none":
+    source = getattr(config.tasks, task).balance
+    if source == "none":
         return None
-    return csrl_shares(data.csrl_gold) if task == "csrl" else rewriting_shares(data.rewriting_gold)
+    if task == "csrl":
+        return csrl_shares(data.csrl_gold if source == "gold" else data.csrl_dev)
+    return rewriting_shares(data.rewriting_gold if source == "gold" else data.rewriting_dev)
 
 
 def csrl_shares(gold: Sequence[CsrlExample]) -> dict[str, float]:

@@ -161,7 +161,8 @@ class Task(Section):
     `pick_threshold` and `confidence_weight` are the paper's; `sst_threshold` is self-training's own, since a threshold
     on confidence alone is another thing. Both are numbers, or found automatically (pick_thresholds.py).
     `content`: 'only' chooses nothing but labels that say something. `balance`: 'gold' chooses labels of each kind (an
-    argument in another turn, or none; a rewrite that changes something, or not) as often as gold has them.
+    argument in another turn, or none; a rewrite that changes something, or not) as often as gold
+    has them, 'dev' as often as dev has, for a domain that gold is not of.
     """
 
     base_steps: Count
@@ -173,7 +174,7 @@ class Task(Section):
     sst_threshold: PickThreshold
     confidence_weight: Share
     content: Literal["any", "only"]
-    balance: Annotated[Literal["none", "gold"], Field(exclude_if=lambda said: said == "none")] = "none"
+    balance: Annotated[Literal["none", "gold", "dev"], Field(exclude_if=lambda said: said == "none")] = "none"
     training: Training
 
 
@@ -231,6 +232,9 @@ class Config(Section):
     `rewriting_turns`: so many of the turns before u_t are seen by the rewriter; left out, all that fit are. REWRITE's
     dialogues have two at most.
 
+    `rewriting_metric`: by which score on dev rewriters are stopped and iterations compared; exact match if left out.
+    Where many utterances need no rewrite, exact match keeps whoever rewrites nothing, and restored F1 does not.
+
     `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
     says, or stands for one (friends/pronouns.py). It may be left out, and they are kept then.
 
@@ -261,6 +265,7 @@ class Config(Section):
     pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"
     checked_labels: Annotated[Checked, Field(exclude_if=lambda said: said == "balanced")] = "balanced"
     rewriting_turns: Annotated[Count | None, Field(exclude_if=lambda turns: turns is None)] = None
+    rewriting_metric: Annotated[Literal["em", "restored_f1"], Field(exclude_if=lambda said: said == "em")] = "em"
     insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
 
     @field_validator("methods")

@@ -29,8 +29,12 @@ def csrl_counts(gold: Sequence[CsrlExample], predictions: Sequence[Sequence[Pred
 
 
 def rewriting_counts(gold: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Counts:
-    """[examples, 14]."""
-    return rewriting.unit_counts([units[0].label.text for units in predictions], [example.rewrite for example in gold])
+    """[examples, 17]."""
+    return rewriting.unit_counts(
+        [units[0].label.text for units in predictions],
+        [example.rewrite for example in gold],
+        [example.dialogue.utterance.text for example in gold],
+    )
 
 
 def counts_of(task: str, gold: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Counts:

@@ -25,7 +25,7 @@ from friend_training.examples import Dialogue
 from friend_training.friends.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friends.merged_roles import MergedRoles
 from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.balancing import gold_balance
+from friend_training.scenarios.balancing import wanted_balance
 from friend_training.scenarios.bridge_failures import BridgeFailures, bridge_failures
 from friend_training.scenarios.choices import Choices, choices
 from friend_training.scenarios.config import Config, FileData
@@ -96,7 +96,7 @@ def diagnose(
                 name,
                 iteration,
                 *_scored(name, labelled[name], probes[name], friendship),
-                balance=gold_balance(config, data, name),
+                balance=wanted_balance(config, data, name),
             )
             for name in TASKS
         }

@@ -21,8 +21,8 @@ SHARED = ("base", "base-full")
 
 _LAST_PHASE = "counts"
 _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
-_LATER = ("repeated_roles", "insertion_spans", "rewriting_turns")
-"""What a config may leave out; decoding decides which look at dev is the best."""
+_LATER = ("repeated_roles", "insertion_spans", "rewriting_turns", "rewriting_metric")
+"""What a config may leave out; decoding and metric decide which look at dev is the best."""
 _OF_A_TASK = ("base_steps", "base_patience", "training")
 _INFORMED = ("informed", "bridge", "bridge_training")
 _AMOUNTS = ("csrl_labels", "rewriting_labels")

@@ -30,7 +30,7 @@ from friend_training.methods.controls import as_many, chosen_counts, random_as_m
 from friend_training.methods.known import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
-from friend_training.scenarios.balancing import gold_balance
+from friend_training.scenarios.balancing import wanted_balance
 from friend_training.scenarios.compared import Setting, naming_bridge, run_method
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
@@ -214,7 +214,7 @@ CHECKED = ("fdt-checked", "fdt-answers", "fdt-readers", "checked-shuffled", "unc
 def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     section = getattr(shop.config.tasks, task)
     iterations = shop.config.iterations
-    balance = gold_balance(shop.config, shop.data, task)
+    balance = wanted_balance(shop.config, shop.data, task)
     friends = Selector(
         pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
     )

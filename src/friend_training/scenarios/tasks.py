@@ -47,4 +47,5 @@ def _rewriting(config: Config, encoder: str | Path, scorer: Scorer) -> TorchTask
         scorer=scorer,
         spans=config.insertion_spans,
         context_turns=config.rewriting_turns,
+        main_metric=config.rewriting_metric,
     )

@@ -9,6 +9,7 @@ from friend_training.tasks.rewriting.metrics import (
     RewritingScore,
     bleu_of,
     exact_match_of,
+    restored_f1_of,
     rouge_l_of,
     score,
     unit_counts,
@@ -16,7 +17,7 @@ from friend_training.tasks.rewriting.metrics import (
 )
 
 texts = st.text("ab甲", max_size=7)
-pairs = st.lists(st.tuples(texts, texts), min_size=1, max_size=6)
+cases = st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=6)
 
 
 def slow_edit_distance(a: str, b: str) -> int:
@@ -36,63 +37,89 @@ def slow_longest_common_subsequence(a: str, b: str) -> int:
 
 def test_by_hand() -> None:
     # Three characters of seven missing, then a perfect one of three.
-    counts = score(["王芳喜欢", "喝咖啡"], ["王芳喜欢喝绿茶", "喝咖啡"])
+    counts = score(["王芳喜欢", "喝咖啡"], ["王芳喜欢喝绿茶", "喝咖啡"], ["她喜欢", "喝咖啡"])
     assert counts.as_dict()["em"] == 50
     assert counts.as_dict()["wer"] == pytest.approx(100 * 3 / 10)
     assert counts.as_dict()["rouge_l"] == pytest.approx(100 * (2 * 4 / 11 + 1) / 2)
     # n-grams: 7 of 7, 5 of 5, 3 of 3, 1 of 1 match; 7 characters against 10.
     assert counts.as_dict()["bleu"] == pytest.approx(100 * math.exp(1 - 10 / 7))
+    # Missing in 她喜欢 are 王芳 and 喝绿茶; 王芳 is restored and nothing else was added.
+    assert counts.as_dict()["restored_f1"] == pytest.approx(100 * 2 * 2 / (2 + 5))
+
+
+def test_who_leaves_everything_as_it_is_restores_nothing() -> None:
+    said, meant = ["他来了", "好的", "好的"], ["王芳来了", "好的", "好的"]
+    as_it_is = score(said, meant, said).as_dict()
+    assert as_it_is["em"] == pytest.approx(200 / 3)
+    assert as_it_is["restored_f1"] == 0
+    assert score(meant, meant, said).as_dict()["restored_f1"] == 100
+    # Two characters of four are right, and both that were missing are there.
+    assert score(["王芳好的来了"], ["王芳来了"], ["他来了"]).as_dict()["restored_f1"] == pytest.approx(100 * 4 / 6)
+
+
+def test_a_character_is_restored_as_often_as_it_is_missing() -> None:
+    assert RewritingScore.of("人人人", "人人", "人").restored == 1
+    assert RewritingScore.of("人人人", "人人", "人").added == 2
+
+
+def test_nothing_to_restore_and_nothing_added() -> None:
+    assert score(["好"], ["好"], ["好"]).as_dict()["restored_f1"] == 100
 
 
 def test_bleu_clips_repeated_ngrams() -> None:
     # 1-grams 2/4 (a occurs once in the reference, b once), 2-grams 1/3, no 3-gram: zero without smoothing.
-    counts = RewritingScore.of("aaba", "xabx")
+    counts = RewritingScore.of("aaba", "xabx", "")
     assert counts.matching == (2, 1, 0, 0)
     assert counts.possible == (4, 3, 2, 1)
     assert counts.as_dict()["bleu"] == 0
     # With a second utterance the corpus has all orders: (6/8 · 4/6 · 2/4 · 1/2)^(1/4).
-    both = counts + RewritingScore.of("abcd", "abcd")
+    both = counts + RewritingScore.of("abcd", "abcd", "")
     assert both.as_dict()["bleu"] == pytest.approx(100 * ((6 / 8) * (4 / 6) * (2 / 4) * (1 / 2)) ** 0.25)
 
 
 def test_unsegmented_chinese_is_scored_by_characters() -> None:
-    assert score(["他喜欢喝茶"], ["他喜欢喝茶"]).as_dict() == {"rouge_l": 100, "em": 100, "wer": 0, "bleu": 100}
+    same = {"rouge_l": 100, "em": 100, "wer": 0, "bleu": 100, "restored_f1": 100}
+    assert score(["他喜欢喝茶"], ["他喜欢喝茶"], ["他喜欢"]).as_dict() == same
 
 
 def test_empty_texts() -> None:
-    assert score([""], [""]).as_dict()["rouge_l"] == 100
-    assert score(["ab"], [""]).as_dict() == {"rouge_l": 0, "em": 0, "wer": 200, "bleu": 0}
-    assert score([""], ["ab"]).as_dict() == {"rouge_l": 0, "em": 0, "wer": 100, "bleu": 0}
-    assert unit_counts([], []).shape == (0, 14)
+    nothing = {"rouge_l": 0, "em": 0, "bleu": 0, "restored_f1": 0}
+    assert score([""], [""], [""]).as_dict()["rouge_l"] == 100
+    assert score(["ab"], [""], [""]).as_dict() == {**nothing, "wer": 200}
+    assert score([""], ["ab"], [""]).as_dict() == {**nothing, "wer": 100}
+    assert unit_counts([], [], []).shape == (0, 17)
 
 
 def test_sequences_must_be_parallel() -> None:
     with pytest.raises(ValueError):
-        score(["a"], ["a", "b"])
+        score(["a"], ["a", "b"], ["a", "b"])
+    with pytest.raises(ValueError):
+        score(["a"], ["a"], [])
 
 
 @given(texts, texts)
 def test_distances_agree_with_the_definitions(prediction: str, reference: str) -> None:
-    counts = RewritingScore.of(prediction, reference)
+    counts = RewritingScore.of(prediction, reference, "ab")
     assert counts.edits == slow_edit_distance(prediction, reference)
     if prediction or reference:
         common = slow_longest_common_subsequence(prediction, reference)
         assert counts.rouge_l == pytest.approx(2 * common / (len(prediction) + len(reference)))
 
 
-@given(pairs, st.integers(0, 6))
-def test_metrics_of_parts_add_up(cases: list[tuple[str, str]], cut: int) -> None:
-    predictions, references = [p for p, _ in cases], [r for _, r in cases]
-    whole = score(predictions, references)
-    parts = score(predictions[:cut], references[:cut]) + score(predictions[cut:], references[cut:])
+@given(cases, st.integers(0, 6))
+def test_metrics_of_parts_add_up(given_cases: list[tuple[str, str, str]], cut: int) -> None:
+    columns = [[case[column] for case in given_cases] for column in range(3)]
+    whole = score(*columns)
+    parts = score(*(column[:cut] for column in columns)) + score(*(column[cut:] for column in columns))
     assert parts.as_dict() == pytest.approx(whole.as_dict())
-    summed = unit_counts(predictions, references).sum(0)
+    summed = unit_counts(*columns).sum(0)
     both = np.stack([summed, np.zeros_like(summed)])  # every metric takes many counts at once
     expected = whole.as_dict()
-    for metric, name in (
-        (rouge_l_of, "rouge_l"),
-        (exact_match_of, "em"),
-        (word_error_rate_of, "wer"),
-        (bleu_of, "bleu"),
+    for metric, name, of_nothing in (
+        (rouge_l_of, "rouge_l", 0),
+        (exact_match_of, "em", 0),
+        (word_error_rate_of, "wer", 0),
+        (bleu_of, "bleu", 0),
+        (restored_f1_of, "restored_f1", 100),
     ):
-        np.testing.assert_allclose(metric(both), [expected[name], 0])
+        np.testing.assert_allclose(metric(both), [expected[name], of_nothing])

@@ -5,6 +5,9 @@
 - EM: the share of predictions equal to their reference.
 - BLEU: of the whole corpus, up to 4-grams, brevity penalty exp(1 - |references| / |predictions|) where the predictions
   are shorter, no smoothing (without one matching 4-gram it is 0).
+- Restored F1: of the characters that a rewrite adds to u_t, those that the reference adds too, whatever their order
+  (the restoration score of Pan et al. 2019, on single characters). It is 0 for whoever leaves u_t as it is, which the
+  others reward where most utterances need no rewrite.
 """
 
 from collections import Counter
@@ -31,11 +34,15 @@ class RewritingScore:
     prediction: int = 0
     matching: tuple[int, ...] = (0,) * len(ORDERS)
     possible: tuple[int, ...] = (0,) * len(ORDERS)
+    restored: int = 0
+    added: int = 0
+    missing: int = 0
 
     @classmethod
-    def of(cls, prediction: str, reference: str) -> "RewritingScore":
-        """The counts of one utterance."""
+    def of(cls, prediction: str, reference: str, utterance: str) -> "RewritingScore":
+        """The counts of one utterance: what was said, and its rewrite as predicted and as it should be."""
         grams = [(_ngrams(prediction, order), _ngrams(reference, order)) for order in ORDERS]
+        added, missing = (Counter(text) - Counter(utterance) for text in (prediction, reference))
         return cls(
             examples=1,
             rouge_l=_rouge_l(prediction, reference),
@@ -45,6 +52,9 @@ class RewritingScore:
             prediction=len(prediction),
             matching=tuple((predicted & gold).total() for predicted, gold in grams),
             possible=tuple(predicted.total() for predicted, _ in grams),
+            restored=(added & missing).total(),
+            added=added.total(),
+            missing=missing.total(),
         )
 
     def __add__(self, other: "RewritingScore") -> "RewritingScore":
@@ -57,12 +67,16 @@ class RewritingScore:
             self.prediction + other.prediction,
             tuple(map(sum, zip(self.matching, other.matching, strict=True))),
             tuple(map(sum, zip(self.possible, other.possible, strict=True))),
+            self.restored + other.restored,
+            self.added + other.added,
+            self.missing + other.missing,
         )
 
     def as_array(self) -> Counts:
         """The counts in the order of the fields, as `rouge_l_of` and its neighbours read them."""
         plain = (self.examples, self.rouge_l, self.exact, self.edits, self.reference, self.prediction)
-        return np.array([*plain, *self.matching, *self.possible], dtype=np.float64)
+        restored = (self.restored, self.added, self.missing)
+        return np.array([*plain, *self.matching, *self.possible, *restored], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """All metrics in percent. Higher is better, except for WER."""
@@ -72,17 +86,19 @@ class RewritingScore:
             "em": float(exact_match_of(counts)),
             "wer": float(word_error_rate_of(counts)),
             "bleu": float(bleu_of(counts)),
+            "restored_f1": float(restored_f1_of(counts)),
         }
 
 
-def score(predictions: Sequence[str], references: Sequence[str]) -> RewritingScore:
-    """Score predicted rewrites against their references, in the same order."""
-    return sum((RewritingScore.of(*pair) for pair in zip(predictions, references, strict=True)), start=RewritingScore())
+def score(predictions: Sequence[str], references: Sequence[str], utterances: Sequence[str]) -> RewritingScore:
+    """Score predicted rewrites against their references, in the same order as the utterances they are of."""
+    cases = zip(predictions, references, utterances, strict=True)
+    return sum((RewritingScore.of(*case) for case in cases), start=RewritingScore())
 
 
-def unit_counts(predictions: Sequence[str], references: Sequence[str]) -> Counts:
-    """One row of counts per utterance [utterances, 14]: any sum of rows gives the metric of those utterances."""
-    rows = [RewritingScore.of(*pair).as_array() for pair in zip(predictions, references, strict=True)]
+def unit_counts(predictions: Sequence[str], references: Sequence[str], utterances: Sequence[str]) -> Counts:
+    """One row of counts per utterance [utterances, 17]: any sum of rows gives the metric of those utterances."""
+    rows = [RewritingScore.of(*case).as_array() for case in zip(predictions, references, utterances, strict=True)]
     return np.stack(rows) if rows else np.empty((0, RewritingScore().as_array().size))
 
 
@@ -106,6 +122,12 @@ def bleu_of(counts: Counts) -> Counts:
     mean = np.exp(np.log(np.where(precisions > 0, precisions, 1.0)).mean(-1))
     brevity = np.exp(np.minimum(0.0, 1 - reference / np.maximum(prediction, 1)))
     return np.asarray(100 * np.where(some, mean * brevity, 0.0))
+
+
+def restored_f1_of(counts: Counts) -> Counts:
+    """2·restored / (added + missing); 100 where nothing is missing and nothing was added."""
+    restored, both = counts[..., 14], counts[..., 15] + counts[..., 16]
+    return 100 * np.where(both > 0, ratio(2 * restored, both), 1.0)
 
 
 def _rouge_l(prediction: str, reference: str) -> float:

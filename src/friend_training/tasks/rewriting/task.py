@@ -6,7 +6,7 @@ from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.rewriting.biaffine import Scorer
 from friend_training.tasks.rewriting.decoding import SpanChoice
-from friend_training.tasks.rewriting.definition import RewritingDefinition
+from friend_training.tasks.rewriting.definition import MainMetric, RewritingDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 
 
@@ -19,6 +19,7 @@ def rewriting_task(
     scorer: Scorer = "dot",
     spans: SpanChoice = "apart",
     context_turns: int | None = None,
+    main_metric: MainMetric = "em",
 ) -> TorchTask:
     definition = RewritingDefinition(
         encoder=encoder,
@@ -27,5 +28,6 @@ def rewriting_task(
         scorer=scorer,
         spans=spans,
         context_turns=context_turns,
+        main_metric=main_metric,
     )
     return TorchTask(definition, encoder=encoder, settings=settings)
