@@ -105,6 +105,37 @@ def test_seeds_that_are_none_are_an_error(tmp_path: Path) -> None:
         RUNNER.invoke(app, ["compare", str(tmp_path), "--seeds", "one"], catch_exceptions=False)
 
 
+def test_a_score_that_came_later_is_shown_where_every_result_has_it(tmp_path: Path) -> None:
+    """Old results have no restored F1, neither in their records nor in their counts."""
+    rows = {
+        "base": {"rewriting.em": 40.0, "rewriting.restored_f1": 10.0},
+        "fdt": {"rewriting.em": 30.0, "rewriting.restored_f1": 50.0},
+        "bridge-alone": {"csrl.f1": 20.0},
+    }
+    counted = {"base": 17, "fdt": 17}
+
+    def shown(show: str) -> str:
+        for method, columns in counted.items():
+            counts = np.random.default_rng(len(method)).integers(1, 9, (50, columns)).astype(float)
+            save_counts(tmp_path / "counts" / f"abc-{method}-1.npz", {"rewriting": counts})
+        records = [
+            {"method": method, "seed": 1, "config_id": "abc", "metrics": metrics} for method, metrics in rows.items()
+        ]
+        (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
+        command = ["compare", str(tmp_path), "--show", show, "--format", "markdown"]
+        return RUNNER.invoke(app, command, catch_exceptions=False).stdout
+
+    assert "restored F1" in shown("scores")
+    assert "50.0" in shown("scores")
+    assert "restored F1" in shown("differences")
+    assert "| Base | restored F1 | +40.0 |" in shown("seeds")
+    del rows["base"]["rewriting.restored_f1"]
+    counted["base"] = 14
+    for show in ("scores", "differences", "seeds"):
+        assert "restored" not in shown(show)
+        assert "EM" in shown(show)
+
+
 def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout

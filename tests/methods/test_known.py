@@ -5,15 +5,13 @@ from pathlib import Path
 import pytest
 
 import friend_training.methods
-from friend_training.methods.known import METHODS, with_needed
+from friend_training.methods.known import METHODS, SCORED_ONLY, with_needed
 from friend_training.scenarios.compared import OTHERWISE
 
 FOLDER = Path(next(iter(friend_training.methods.__path__)))
-SCORED_ONLY = "bridge-alone"
-"""Nothing is trained: the study scores the bridge itself."""
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in OTHERWISE and name != SCORED_ONLY])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in OTHERWISE and name not in SCORED_ONLY])
 def test_a_method_is_the_function_of_its_file(method):
     name = method.replace("-", "_")
     assert f"def {name}(" in (FOLDER / f"{name}.py").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from friend_training.core.store import LABELLED, Store
 from friend_training.errors import DataError
 from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
 from friend_training.scenarios import data
-from friend_training.scenarios.balancing import csrl_shares, rewriting_shares
+from friend_training.scenarios.balancing import csrl_shares, rewriting_shares, wanted_balance
 from friend_training.scenarios.choices import choices
 from friend_training.scenarios.study import run_study
 from friend_training.tasks.csrl.kinds import kind_of_roles
@@ -39,6 +39,18 @@ def test_of_the_gold_labels_that_say_something() -> None:
 def test_how_many_utterances_need_a_rewrite() -> None:
     gold = [RewritingExample(DIALOGUE, text) for text in ("看", "看电影", "看", "看")]
     assert rewriting_shares(gold) == {"changed": 0.25, "unchanged": 0.75}
+
+
+def test_the_balance_is_golds_or_devs_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    config = small_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
+    made = data.load_data(config, None)
+    assert wanted_balance(config, made, "csrl") == csrl_shares(made.csrl_dev) != csrl_shares(made.csrl_gold)
+    assert wanted_balance(config, made, "rewriting") == rewriting_shares(made.rewriting_gold)
+    turned = small_config("tasks.rewriting.balance=dev", "data.dev=20")
+    assert wanted_balance(turned, made, "csrl") is None
+    assert wanted_balance(turned, made, "rewriting") == rewriting_shares(made.rewriting_dev)
+    assert rewriting_shares(made.rewriting_dev) != rewriting_shares(made.rewriting_gold)
 
 
 @pytest.mark.parametrize("pick", [TopN(4), Share(0.5)])

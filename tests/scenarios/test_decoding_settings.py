@@ -12,7 +12,7 @@ from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import make_second_task, make_task
 
 LATER = (
-    *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2"),
+    *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "rewriting_metric=restored_f1"),
     *("pronouns=resolved", "checked_labels=all"),
 )
 
@@ -28,8 +28,8 @@ def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
 
 def test_base_depends_on_what_it_sees_and_how_it_is_decoded_alone() -> None:
     settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
-    assert settings[0] not in settings[1:4]
-    assert settings[4] == settings[5] == settings[0]
+    assert settings[0] not in settings[1:5]
+    assert settings[5] == settings[6] == settings[0]
 
 
 def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
@@ -42,6 +42,7 @@ def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
         assert make(config, "csrl", encoder).definition.adjacent == "once"
         rewriting = make(config, "rewriting", encoder).definition
         assert (rewriting.spans, rewriting.context_turns) == ("together", 2)
+        assert make(config, "rewriting", encoder).main_metric == "restored_f1"
 
 
 def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:

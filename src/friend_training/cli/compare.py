@@ -109,8 +109,9 @@ def _heading(title: str) -> str:
 def _dev(results: "list[Result]") -> str:
     from friend_training.scenarios.comparing import dev_rows
 
-    lines = ["| Method | Iteration | F1 | F1 across | EM | WER |", "|---|--:|--:|--:|--:|--:|"]
-    for method, iteration, values in dev_rows(results):
+    titles, rows = dev_rows(results)
+    lines = [f"| Method | Iteration | {' | '.join(titles)} |", f"|---|--:|{'--:|' * len(titles)}"]
+    for method, iteration, values in rows:
         cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
         lines.append(f"| {method} | {iteration} | {cells} |")
     return "\n".join(lines)

@@ -17,7 +17,13 @@ from friend_training.corpora.sniff import FORMATS
 if TYPE_CHECKING:
     from friend_training.nn.torch_task import TorchTask
 
-REWRITING = {"rouge_l": "ROUGE-L", "em": "EM (exact match)", "wer": "WER (less is better)", "bleu": "BLEU"}
+REWRITING = {
+    "rouge_l": "ROUGE-L",
+    "em": "EM (exact match)",
+    "wer": "WER (less is better)",
+    "bleu": "BLEU",
+    "restored_f1": "restored F1",
+}
 CSRL = {
     "": "all arguments",
     "within_": "inside the utterance",

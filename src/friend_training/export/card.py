@@ -140,7 +140,10 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
 def _units(task: TaskName) -> str:
     if task == "csrl":
         return "An argument counts if role and span are exactly right; `cross_` are those in earlier turns."
-    return "`em` is exact match, `wer` the word error rate over characters (less is better)."
+    return (
+        "`em` is exact match, `wer` the word error rate over characters (less is better), `restored_f1` how much of "
+        "what u_t leaves out is written out."
+    )
 
 
 def _fingerprints(found: Mapping[str, str]) -> str:

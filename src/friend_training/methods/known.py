@@ -49,10 +49,15 @@ METHODS: dict[str, Known] = {
     "bridge-labels-all": Known("bridge's labels, all", labels=1),
     "bridge-labels": Known("bridge's labels", needs=("base", "fdt"), labels=1),
     "bridge-alone": Known("bridge alone", needs=(), labels=0),
+    "nothing-rewritten": Known("nothing rewritten", needs=(), labels=0, bridge=False),
     "fdt-oracle": Known("FDT, oracle selection", labels=3),
     "fdt-gold-bridge": Known("FDT, gold bridge", labels=3),
     "base-full": Known("Fully-trained Base", labels=0, bridge=False),
 }
+
+
+SCORED_ONLY = ("bridge-alone", "nothing-rewritten")
+"""Nothing is trained for these: the study scores the bridge as a CSRL parser, and u_t as its own rewrite."""
 
 
 def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:

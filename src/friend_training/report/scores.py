@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from friend_training.report.reading import MethodRun
 from friend_training.report.words import metric_in_words
 
-HEADLINE = ("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer", "accuracy", "uas", "las")
+HEADLINE = ("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer", "restored_f1", "accuracy", "uas", "las")
 """What the first table shows, in this order; a task that has none of them shows all its metrics."""
 
 MAIN = ("f1", "em", "las", "uas", "accuracy")
 """The one number of a task, where there is room for only one; else its first."""
 
-HIGHER_IS_BETTER = ("precision", "recall", "f1", "rouge_l", "bleu", "em", "accuracy", "uas", "las")
+HIGHER_IS_BETTER = ("precision", "recall", "f1", "rouge_l", "bleu", "em", "restored_f1", "accuracy", "uas", "las")
 LOWER_IS_BETTER = ("wer",)
 """Of a metric by another name nobody knows which value is best, and none is marked."""
 

@@ -30,6 +30,7 @@ _METRICS = {
     "bleu": "BLEU",
     "em": "EM",
     "wer": "WER",
+    "restored_f1": "restored F1",
     "uas": "UAS",
     "las": "LAS",
 }

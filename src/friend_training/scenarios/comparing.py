@@ -14,7 +14,7 @@ from friend_training.methods.known import METHODS
 from friend_training.scenarios.counts import load_counts
 from friend_training.scenarios.gathering import Result
 from friend_training.tasks.csrl.metrics import f1_overall_of
-from friend_training.tasks.rewriting.metrics import exact_match_of, rouge_l_of, word_error_rate_of
+from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of
 
 COLUMNS = (
     Column("csrl.precision", "P"),
@@ -24,14 +24,18 @@ COLUMNS = (
     Column("rewriting.rouge_l", "ROUGE-L"),
     Column("rewriting.em", "EM"),
     Column("rewriting.wer", "WER", higher_is_better=False),
+    Column("rewriting.restored_f1", "restored F1"),
 )
 TESTED: tuple[tuple[str, str, Metric], ...] = (
     ("csrl.f1", "csrl", f1_overall_of),
     ("rewriting.rouge_l", "rewriting", rouge_l_of),
     ("rewriting.em", "rewriting", exact_match_of),
     ("rewriting.wer", "rewriting", word_error_rate_of),
+    ("rewriting.restored_f1", "rewriting", restored_f1_of),
 )
 SIGNIFICANT = 0.05
+LATER = "rewriting.restored_f1"
+"""A score that older results do not have: a table shows it where all of its results do."""
 
 
 def comparison_table(results: Sequence[Result], *, title: str = "", against: str = "fdt") -> Table:
@@ -48,7 +52,17 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
     }
     stars = f"* differs from {_in_words(against)}, paired bootstrap over test dialogues, p < {SIGNIFICANT}"
     caption = stars if against in names else ""
-    return build_table(records, COLUMNS, scenario=title, marks=marks, caption=caption)
+    columns = [column for column in COLUMNS if _shown(column.metric, results)]
+    return build_table(records, columns, scenario=title, marks=marks, caption=caption)
+
+
+def _shown(metric: str, results: Sequence[Result]) -> bool:
+    rewriters = [result.record["metrics"] for result in results if "rewriting.em" in result.record["metrics"]]
+    return metric != LATER or (bool(rewriters) and all(metric in metrics for metrics in rewriters))
+
+
+def _tested(results: Sequence[Result]) -> list[tuple[str, str, Metric]]:
+    return [one for one in TESTED if _shown(one[0], results)]
 
 
 def names_with_seeds(results: Sequence[Result]) -> dict[str, str]:
@@ -81,7 +95,7 @@ def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, s
             (_stack(counts, against, seeds[method], task), _stack(counts, method, seeds[method], task))
             for method in methods
         ]
-        tested = [(metric, function) for metric, of, function in TESTED if of == task]
+        tested = [(metric, function) for metric, of, function in _tested(results) if of == task]
         compared = paired_bootstraps(pairs, [function for _, function in tested])
         for method, of_method in zip(methods, compared, strict=True):
             found |= {(method, metric): one for (metric, _), one in zip(tested, of_method, strict=True)}
@@ -95,7 +109,7 @@ def difference_rows(
     _must_be_there(against, results)
     found = comparisons(results, against=against)
     titles = {column.metric: column.title for column in COLUMNS}
-    metrics = [metric for metric, _, _ in TESTED]
+    metrics = [metric for metric, _, _ in _tested(results)]
     rows: list[tuple[str, list[Comparison | None]]] = [
         (_in_words(method), [found.get((method, metric)) for metric in metrics])
         for method in METHODS
@@ -119,7 +133,7 @@ def seed_rows(
     titles = {column.metric: column.title for column in COLUMNS}
     rows: list[tuple[str, str, list[float | None]]] = []
     for method, theirs in metrics.items():
-        for metric, _, _ in TESTED:
+        for metric, _, _ in _tested(results):
             both = [metric in ours[seed] and metric in theirs.get(seed, {}) for seed in ours]
             ahead = [
                 ours[seed][metric] - theirs[seed][metric] if has else None for seed, has in zip(ours, both, strict=True)
@@ -138,12 +152,18 @@ def _must_be_there(method: str, results: Sequence[Result]) -> None:
 
 
 def _stack(counts: dict[tuple[str, int], dict[str, Counts]], method: str, seeds: Sequence[int], task: str) -> Counts:
-    return np.stack([counts[method, seed][task] for seed in seeds])
+    # Counts that came later stand last, and older results do not have them.
+    known = min(of[task].shape[1] for of in counts.values() if task in of)
+    return np.stack([counts[method, seed][task][:, :known] for seed in seeds])
 
 
-def dev_rows(results: Sequence[Result]) -> list[tuple[str, int, list[float | None]]]:
-    """(method, iteration, CSRL F1, across turns · EM · WER on dev), means over seeds: what each iteration did."""
-    shown = (("csrl", "f1"), ("csrl", "cross_f1"), ("rewriting", "em"), ("rewriting", "wer"))
+ON_DEV = ("csrl.f1", "csrl.cross_f1", "rewriting.em", "rewriting.wer", LATER)
+
+
+def dev_rows(results: Sequence[Result]) -> tuple[list[str], list[tuple[str, int, list[float | None]]]]:
+    """The titles, and (method, iteration, scores on dev), means over seeds: what each iteration did."""
+    columns = [column for column in COLUMNS if column.metric in ON_DEV and _shown(column.metric, results)]
+    shown = [column.metric.split(".") for column in columns]
     rows: list[tuple[str, int, list[float | None]]] = []
     for method, records in _by_method(results, having="dev"):
         dev = [record["dev"] for record in records]
@@ -153,7 +173,7 @@ def dev_rows(results: Sequence[Result]) -> list[tuple[str, int, list[float | Non
                 for task, metric in shown
             ]
             rows.append((_in_words(method), iteration, [fmean(values) if values else None for values in found]))
-    return rows
+    return [column.title for column in columns], rows
 
 
 def _at(metrics: Sequence[dict[str, float]], iteration: int) -> dict[str, float]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from friend_training.methods.known import METHODS
+from friend_training.methods.known import METHODS, SCORED_ONLY
 from friend_training.scenarios.config import Config, EmbeddedData, FileData, ScratchEncoder
 from friend_training.scenarios.experiment import Piece
 from friend_training.scenarios.resources import resource_phases
@@ -87,7 +87,7 @@ def estimate(
 
 def modelled(config: Config, method: str) -> float:
     """Seconds of one method, by its steps and by what it labels and scores."""
-    if method == "bridge-alone":
+    if method in SCORED_ONLY:
         return 0.0
     rates = _rates(config)
     base: int = sum(getattr(config.tasks, task).base_steps for task in TASKS)

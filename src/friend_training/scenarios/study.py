@@ -27,7 +27,7 @@ from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
-from friend_training.methods.known import METHODS
+from friend_training.methods.known import METHODS, SCORED_ONLY
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.scenarios.balancing import wanted_balance
@@ -52,6 +52,7 @@ from friend_training.scenarios.resources import (
 )
 from friend_training.scenarios.same_base import SHARED, take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
+from friend_training.tasks.rewriting.definition import score_rewrites
 from friend_training.tasks.srl.bridge import Bridge, NoBridge
 
 
@@ -239,6 +240,17 @@ def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
     return [alone] * iterations
 
 
+def _bridge_alone(shop: Workshop) -> dict[str, float]:
+    scores = score_bridge(naming_bridge(shop.config, shop.bridge), shop.data.csrl_test).as_dict()
+    return {f"csrl.{name}": value for name, value in scores.items()}
+
+
+def _nothing_rewritten(shop: Workshop) -> dict[str, float]:
+    gold = shop.data.rewriting_test
+    scores = score_rewrites([example.dialogue.utterance.text for example in gold], gold).as_dict()
+    return {f"rewriting.{name}": value for name, value in scores.items()}
+
+
 def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     """Run a method and say what came of it, with all that is needed to get it again."""
     record: dict[str, Any] = {
@@ -249,9 +261,8 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "config": shop.config.model_dump(mode="json", exclude={"engine"}),  # it changes nothing
         "fingerprints": shop.run.fingerprints,
     }
-    if method == "bridge-alone":
-        scores = score_bridge(naming_bridge(shop.config, shop.bridge), shop.data.csrl_test).as_dict()
-        return record | {"metrics": {f"csrl.{name}": value for name, value in scores.items()}}
+    if method in SCORED_ONLY:
+        return record | {"metrics": _bridge_alone(shop) if method == "bridge-alone" else _nothing_rewritten(shop)}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
     kept: dict[str, Counts] = {}
     outcomes = _execute(shop, method, run, kept)

@@ -50,7 +50,7 @@ class RewritingDefinition:
         context_turns: int | None = None,
         main_metric: MainMetric = "em",
     ) -> None:
-        self.main_metric = main_metric
+        self.main_metric: str = main_metric
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.span_source = span_source
