@@ -18,36 +18,33 @@ from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_
 FOLDER = Path(__file__).parent / "counts"
 RESTORED, ADDED, MISSING = 14, 15, 16
 """Columns of the counts (tasks/rewriting/metrics.py)."""
-COLUMNS = {
-    "rewritten": lambda all_, missing, complete: _share(all_[:, ADDED] > 0),
-    "right where something is missing": lambda all_, missing, complete: exact_match_of(missing.sum(0)),
-    "right where nothing is": lambda all_, missing, complete: exact_match_of(complete.sum(0)),
-    "of what was added, right": lambda all_, missing, complete: _percent(all_[:, RESTORED], all_[:, ADDED]),
-    "of what was missing, restored": lambda all_, missing, complete: _percent(all_[:, RESTORED], all_[:, MISSING]),
-    "restored F1": lambda all_, missing, complete: restored_f1_of(all_.sum(0)),
-}
+TITLES = (
+    *("something added", "right where something is missing", "right where nothing is"),
+    *("of what was added, right", "of what was missing, restored", "restored F1"),
+)
 
 
 def main() -> None:
-    print(f"| of 100, on test | {' | '.join(COLUMNS)} |\n|---|{'--:|' * len(COLUMNS)}")
+    print(f"| of 100, on test | {' | '.join(TITLES)} |\n|---|{'--:|' * len(TITLES)}")
     for method, known in METHODS.items():
-        tables = [load_counts(path) for path in sorted(FOLDER.glob(f"*-{method}-[0-9].npz"))]
-        rows = [_row(table["rewriting"]) for table in tables if "rewriting" in table]
-        if rows:
-            print(f"| {known.title} ({len(rows)}) | {' | '.join(f'{value:.1f}' for value in np.mean(rows, axis=0))} |")
+        kept = [load_counts(path) for path in sorted(FOLDER.glob(f"*-{method}-[0-9].npz"))]
+        seeds = [looked_at(counts["rewriting"]) for counts in kept if "rewriting" in counts]
+        if seeds:
+            cells = [f"{value:.1f}" for value in np.mean(seeds, axis=0)]
+            print(f"| {known.title} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}) | {' | '.join(cells)} |")
 
 
-def _row(counts: Counts) -> list[float]:
-    missing = counts[:, MISSING] > 0
-    return [float(column(counts, counts[missing], counts[~missing])) for column in COLUMNS.values()]
-
-
-def _share(of: Counts) -> float:
-    return 100 * float(of.mean())
-
-
-def _percent(part: Counts, whole: Counts) -> float:
-    return 100 * float(part.sum() / whole.sum())
+def looked_at(counts: Counts) -> list[float]:
+    """The columns of the table for one method and seed; `counts` has a row for every utterance of test."""
+    is_missing, total = counts[:, MISSING] > 0, counts.sum(0)
+    return [
+        100 * float((counts[:, ADDED] > 0).mean()),
+        float(exact_match_of(counts[is_missing].sum(0))),
+        float(exact_match_of(counts[~is_missing].sum(0))),
+        100 * float(total[RESTORED] / total[ADDED]),
+        100 * float(total[RESTORED] / total[MISSING]),
+        float(restored_f1_of(total)),
+    ]
 
 
 if __name__ == "__main__":
