@@ -6,6 +6,9 @@ wrong. For diagnosis: nothing goes back into training.
 
     python experiments/real-few-shot-iterated/looks.py RUNS   # the experiment's runs: has seed-1, seed-2, …
     python experiments/real-few-shot-iterated/looks.py        # only print the tables
+
+For the other domain, whose experiment has the same methods:
+--experiment experiments/real-domain-generalisation-iterated
 """
 
 import argparse
@@ -64,7 +67,11 @@ def looked(
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument(
+        "--experiment", type=Path, default=kept.parent, help="whose runs these are; the look is kept there"
+    )
     given = parser.parse_args()
+    kept = given.experiment / kept.name
     if given.runs is not None:
         lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
         kept.write_text("\n".join(lines) + "\n", encoding="utf-8")
