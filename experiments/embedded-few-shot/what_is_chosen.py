@@ -15,8 +15,8 @@ from friend_training.corpora import embedded
 from friend_training.corpora.embedded import Domain
 from friend_training.examples import Argument, Roles
 from friend_training.nn.role_items import unit_id
-from friend_training.scenarios.config import EmbeddedData
 from friend_training.scenarios.data import POOL_SEED
+from friend_training.scenarios.data_sections import EmbeddedData
 from friend_training.scenarios.folders import method_folder, run_config
 
 ROLES = TypeAdapter(Roles)

@@ -10,7 +10,7 @@ import pytest
 from friend_training.corpora.pool import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Turn
-from friend_training.scenarios.config import PoolCorpus
+from friend_training.scenarios.data_sections import PoolCorpus
 
 
 def chat(*texts: str) -> tuple[Turn, ...]:

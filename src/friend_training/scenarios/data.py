@@ -16,7 +16,8 @@ from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Sr
 from friend_training.friends.csrl_rewriting import Sigma
 from friend_training.friends.gold_bridge import GoldSigma, gold_sigma
 from friend_training.scenarios.bridge_data import bridge_sentences
-from friend_training.scenarios.config import Config, EmbeddedData, FileData, PublicData
+from friend_training.scenarios.config import Config
+from friend_training.scenarios.data_sections import EmbeddedData, FileData, PublicData
 from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
 from friend_training.scenarios.gold import hidden_gold
 from friend_training.scenarios.labelled_pool import left_over

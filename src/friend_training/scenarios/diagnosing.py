@@ -28,8 +28,9 @@ from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.balancing import wanted_balance
 from friend_training.scenarios.bridge_failures import BridgeFailures, bridge_failures
 from friend_training.scenarios.choices import Choices, choices
-from friend_training.scenarios.config import Config, FileData
+from friend_training.scenarios.config import Config
 from friend_training.scenarios.data import RunData, load_data
+from friend_training.scenarios.data_sections import FileData
 from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.label_quality import LabelQuality, label_quality
 from friend_training.scenarios.making import Progress

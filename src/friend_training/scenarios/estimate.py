@@ -11,7 +11,8 @@ from statistics import fmean
 from typing import Any
 
 from friend_training.methods.known import METHODS, SCORED_ONLY
-from friend_training.scenarios.config import Config, EmbeddedData, FileData, ScratchEncoder
+from friend_training.scenarios.config import Config, ScratchEncoder
+from friend_training.scenarios.data_sections import EmbeddedData, FileData
 from friend_training.scenarios.experiment import Piece
 from friend_training.scenarios.resources import resource_phases
 from friend_training.scenarios.same_base import SHARED, base_settings

@@ -11,8 +11,9 @@ from friend_training.corpora.embedded import Domain
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue
 from friend_training.report.kept import INPUTS
-from friend_training.scenarios.config import Config, EmbeddedData, LtpBridge, PublicData
+from friend_training.scenarios.config import Config, LtpBridge
 from friend_training.scenarios.data import POOL_SEED
+from friend_training.scenarios.data_sections import EmbeddedData, PublicData
 from friend_training.scenarios.places import model_source
 from friend_training.tasks.srl.lexicon import LexiconFinder
 from friend_training.tasks.srl.ltp import LtpParser

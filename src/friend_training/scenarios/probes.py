@@ -12,8 +12,9 @@ from typing import Any
 from friend_training.core.probe import Probe
 from friend_training.errors import ConfigError
 from friend_training.examples import Dialogue
-from friend_training.scenarios.config import Config, PublicData
+from friend_training.scenarios.config import Config
 from friend_training.scenarios.data import RunData, with_found_predicates
+from friend_training.scenarios.data_sections import PublicData
 from friend_training.scenarios.gold import hidden_gold
 from friend_training.scenarios.pick_thresholds import ToPrecision
 from friend_training.scenarios.tasks import TASKS, TaskName

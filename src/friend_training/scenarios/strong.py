@@ -13,7 +13,8 @@ from friend_training.core.task import Prediction
 from friend_training.corpora import embedded, scenarios
 from friend_training.errors import ConfigError
 from friend_training.scenarios import data
-from friend_training.scenarios.config import Config, EmbeddedData, PublicData
+from friend_training.scenarios.config import Config
+from friend_training.scenarios.data_sections import EmbeddedData, PublicData
 from friend_training.scenarios.places import data_folder
 
 BUDGET = 3
