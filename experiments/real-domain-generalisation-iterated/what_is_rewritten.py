@@ -27,7 +27,9 @@ TITLES = (
 def main() -> None:
     print(f"| of 100, on test | {' | '.join(TITLES)} |\n|---|{'--:|' * len(TITLES)}")
     for method, known in METHODS.items():
-        kept = [load_counts(path) for path in sorted(FOLDER.glob(f"*-{method}-[0-9].npz"))]
+        # A file is named by config, method and seed; the names of some methods end as others are called.
+        paths = [path for path in sorted(FOLDER.glob("*.npz")) if path.stem.split("-", 1)[1][:-2] == method]
+        kept = [load_counts(path) for path in paths]
         seeds = [looked_at(counts["rewriting"]) for counts in kept if "rewriting" in counts]
         if seeds:
             cells = [f"{value:.1f}" for value in np.mean(seeds, axis=0)]
