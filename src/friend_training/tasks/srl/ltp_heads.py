@@ -47,6 +47,13 @@ class LtpHeads:
             ),
         )
 
+    def tags_and_roles(
+        self, hidden: Tensor, pieces: Tensor, counts: Tensor, asked: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The part of speech of every word [B, n], and `role_rows`; `pieces` [B, n] are the first ones of words."""
+        words = hidden.gather(1, pieces.unsqueeze(-1).expand(-1, -1, hidden.size(-1)))  # [B, n, hidden]
+        return self.pos(words).argmax(-1), *self.role_rows(words, counts, asked)
+
     def role_rows(self, words: Tensor, counts: Tensor, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The words asked for, each taken as a predicate, and the role labels of all words of its sentence for it.
 
