@@ -1,5 +1,6 @@
 """Where networks compute: a processor, a graphics card (CUDA) or Apple's (MPS), and how batches get there."""
 
+import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -22,19 +23,16 @@ T = TypeVar("T")
 
 def choose_device(name: str = AUTO) -> torch.device:
     """The device of that name (`auto`, `cpu`, `cuda`, `cuda:N`, `mps`); one that this machine lacks is refused."""
-    if name == AUTO:
-        return _own_card() if torch.cuda.is_available() else _apple_or_processor()
-    kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda", "mps") or (number and (kind != "cuda" or not number.isdigit())):
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", name):
         raise ConfigError(f"device {name!r}: expected auto, cpu, cuda, cuda:N or mps")
-    if kind == "mps" and not torch.backends.mps.is_available():
-        raise ConfigError("device 'mps': this machine, or this build of torch, has no Apple graphics card")
-    if name == "cuda" and torch.cuda.is_available():
-        return _own_card()
     cards = torch.cuda.device_count()
-    if kind == "cuda" and int(number or 0) >= cards:
+    if name == AUTO:
+        return _own_card() if cards else _apple_or_processor()
+    if name == "mps" and not torch.backends.mps.is_available():
+        raise ConfigError("device 'mps': this machine, or this build of torch, has no Apple graphics card")
+    if name.startswith("cuda") and int(name[5:] or 0) >= cards:
         raise ConfigError(f"device {name!r}: torch {torch.__version__} sees {cards} CUDA card(s) here")
-    return torch.device("cuda", int(number or 0)) if kind == "cuda" else torch.device(kind)
+    return _own_card() if name == "cuda" else torch.device(name)
 
 
 def _own_card() -> torch.device:
@@ -55,11 +53,11 @@ def on_device(value: T, device: torch.device) -> T:
     if isinstance(value, Tensor):
         moved = value.to(device)
     elif isinstance(value, tuple) and any(isinstance(part, Tensor) for part in value):
-        moved = tuple(on_device(part, device) for part in value)
+        there = tuple(on_device(part, device) for part in value)
+        moved = there if any(new is not old for new, old in zip(there, value, strict=True)) else value
     elif is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        there = {name: on_device(part, device) for name, part in parts.items()}
-        changed = {name: part for name, part in there.items() if part is not parts[name]}
+        changed = {name: new for name, old in parts.items() if (new := on_device(old, device)) is not old}
         moved = replace(value, **changed) if changed else value
     result: T = moved
     return result
