@@ -24,5 +24,19 @@ class RunError(FriendTrainingError):
     """A run folder that cannot be used: missing, of another version, of other data, or without disk space."""
 
 
+class DeviceMemoryError(RunError):
+    """A device that cannot hold a batch: says which setting of the task makes batches that large."""
+
+    def __init__(self, task: str, setting: str, value: int, device: str) -> None:
+        super().__init__(task, setting, value, device)  # as given: it comes from other processes too
+        self.task, self.setting, self.value, self.device = task, setting, value, device
+
+    def __str__(self) -> str:
+        return (
+            f"task {self.task}: {self.device} has not enough memory; lower {self.setting} (now {self.value})"
+            " or use another device"
+        )
+
+
 class UnsupportedTaskError(FriendTrainingError):
     """A method that needs more of a task than this one offers."""

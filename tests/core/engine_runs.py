@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import Prediction
-from friend_training.errors import DataError
+from friend_training.errors import DataError, DeviceMemoryError
 
 
 class Fragile(ToyTask):
@@ -37,6 +38,23 @@ class Fragile(ToyTask):
                 self.mark.write_text("met")
                 os.kill(os.getpid(), signal.SIGKILL)
         return super().predict(inputs)
+
+
+class Located(Fragile):
+    """In a worker, says in a folder which graphics cards it sees."""
+
+    def __init__(self, name: str, labels: Sequence[str], *, folder: Path, last_words: str = "") -> None:
+        super().__init__(name, labels, last_words=last_words, mark=folder / "met")
+        self.folder = folder
+
+    def predict(self, inputs: Sequence[Point]) -> list[list[Prediction]]:
+        if os.getpid() != self.home:
+            (self.folder / f"{os.environ.get('CUDA_VISIBLE_DEVICES', 'all')}.{os.getpid()}").write_text("")
+        return super().predict(inputs)
+
+    def workers(self) -> dict[str, int]:
+        """How many workers have seen each card."""
+        return dict(Counter(path.name.partition(".")[0] for path in self.folder.glob("*.*")))
 
 
 class Held(ToyTask):
@@ -60,6 +78,13 @@ class Failing(ToyTask):
     def predict(self, inputs: Sequence[Point]) -> list[list[Prediction]]:
         if any(point.id.startswith("pool") for point in inputs):
             raise ZeroDivisionError("a model with a bug")
+        return super().predict(inputs)
+
+
+class Full(ToyTask):
+    def predict(self, inputs: Sequence[Point]) -> list[list[Prediction]]:
+        if any(point.id.startswith("pool") for point in inputs):
+            raise DeviceMemoryError(self.name, "labelling_pieces", 600, "cuda:0")
         return super().predict(inputs)
 
 

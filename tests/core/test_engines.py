@@ -2,12 +2,13 @@
 
 import json
 import multiprocessing
+import os
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from engine_runs import FRIENDS, Failing, Fragile, engine_run, parse_point, point_line
+from engine_runs import FRIENDS, Failing, Fragile, Full, Located, engine_run, parse_point, point_line
 from toy_runs import POLARITY, contents, plan, pool, start
 from toy_task import Point, ToyTask
 
@@ -22,7 +23,7 @@ from friend_training.core.plan import LoopSettings
 from friend_training.core.pool import InMemory
 from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import open_pool
-from friend_training.errors import ConfigError, RunError
+from friend_training.errors import ConfigError, DeviceMemoryError, RunError
 
 LABELS = list(POLARITY["mood"])
 
@@ -48,6 +49,40 @@ def test_a_killed_worker_costs_its_shards_and_nothing_else(here, tmp_path):
     engine_run(run, LocalEngine(workers=2), mood=Fragile("mood", LABELS, last_words="pool30", mark=mark))
     assert mark.exists()
     assert contents(run) == here
+
+
+def test_every_worker_has_a_card_of_its_own_and_keeps_it(here, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-b")
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    run, mood = start(tmp_path / "run"), Located("mood", LABELS, folder=cards, last_words="pool30")
+    engine_run(run, LocalEngine(2, ("3", "GPU-b")), mood=mood)
+    seen = mood.workers()
+    assert seen.keys() == {"3", "GPU-b"}
+    assert sorted(seen.values()) == [1, 2], "the one that took a dead one's place has its card"
+    assert os.environ["CUDA_VISIBLE_DEVICES"] == "3,GPU-b"
+    assert contents(run) == here
+
+
+def test_without_cards_workers_see_what_this_process_sees(here, tmp_path, monkeypatch):
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    run, mood = start(tmp_path / "run"), Located("mood", LABELS, folder=cards)
+    engine_run(run, LocalEngine(2), mood=mood)
+    assert mood.workers().keys() == {"all"}
+    assert contents(run) == here
+
+
+def test_each_card_has_one_worker():
+    with pytest.raises(ConfigError, match=r"3 worker\(s\) for 2 card\(s\)"):
+        LocalEngine(3, ("0", "1"))
+
+
+def test_a_full_device_is_told_as_it_is_by_a_worker(tmp_path):
+    """The error has come through a pipe: pickled, and whole."""
+    with pytest.raises(DeviceMemoryError, match=r"cuda:0 has not enough memory; lower labelling_pieces \(now 600\)"):
+        engine_run(start(tmp_path / "run"), LocalEngine(2), mood=Full("mood", LABELS))
 
 
 def test_a_shard_that_ends_every_worker_is_named(here, tmp_path):

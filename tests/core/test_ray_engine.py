@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from engine_runs import Failing, Fragile, Held, engine_run
+from engine_runs import Failing, Fragile, Held, Located, engine_run
 from toy_runs import POLARITY, contents, start
 
 from friend_training.core.engines.ray import RayEngine
@@ -26,7 +26,7 @@ def here(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A head without processors for tasks, and two nodes of one processor each."""
+    """A head without processors for tasks, and two nodes of one processor and one graphics card, or so they say."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'friend-training[ray]'")
     from ray.cluster_utils import Cluster
@@ -37,7 +37,7 @@ def cluster():
         patch.setenv("PYTHONPATH", os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]))
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100_000_000})
         for _ in range(2):
-            made.add_node(num_cpus=1, object_store_memory=100_000_000)
+            made.add_node(num_cpus=1, num_gpus=1, object_store_memory=100_000_000)
         yield made
         ray.shutdown()
         made.shutdown()
@@ -63,6 +63,36 @@ def test_a_killed_worker_costs_nothing_but_its_shard(here, cluster, tmp_path):
 def test_a_bug_in_a_model_is_told(cluster, tmp_path):
     with pytest.raises(RunError, match="a model with a bug"):
         engine_run(start(tmp_path / "run"), RayEngine(address=cluster.address), mood=Failing("mood", LABELS))
+
+
+@pytest.mark.slow
+def test_on_cards_there_is_one_worker_per_card(here, cluster, tmp_path):
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    run, mood = start(tmp_path / "run"), Located("mood", LABELS, folder=cards)
+    engine_run(run, RayEngine(address=cluster.address, cards=True), shard_size=3, mood=mood)
+    assert mood.workers() == {"0": 2}, "each node calls its only card 0"
+    assert contents(run) == here
+
+
+@pytest.mark.slow
+def test_on_cards_the_shards_of_a_dead_worker_go_to_the_others(here, cluster, tmp_path):
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    run, mood = start(tmp_path / "run"), Located("mood", LABELS, folder=cards, last_words="pool30")
+    engine_run(run, RayEngine(address=cluster.address, cards=True), shard_size=3, mood=mood)
+    assert (cards / "met").exists()
+    assert mood.workers() == {"0": 2}
+    assert contents(run) == here
+
+
+@pytest.mark.slow
+def test_on_cards_a_shard_that_ends_every_worker_ends_the_run_and_a_bug_is_told(cluster, tmp_path):
+    engine = RayEngine(address=cluster.address, cards=True)
+    with pytest.raises(RunError, match="the worker of every graphics card has died"):
+        engine_run(start(tmp_path / "a"), engine, mood=Fragile("mood", LABELS, last_words="pool30"))
+    with pytest.raises(RunError, match="a model with a bug"):
+        engine_run(start(tmp_path / "b"), engine, mood=Failing("mood", LABELS))
 
 
 def is_alive(pid):

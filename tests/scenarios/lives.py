@@ -22,7 +22,7 @@ import torch
 from small import small_config
 
 from friend_training.core import files
-from friend_training.nn import torch_task
+from friend_training.nn import training
 from friend_training.scenarios import data, study
 
 DRAWN_FROM = 40
@@ -62,7 +62,7 @@ class Fate:
 def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
     """One life of a study: from wherever the one before has left it, to the end or to death."""
     torch.set_num_threads(1)
-    replace, save_file = os.replace, torch_task.save_file
+    replace, save_file = os.replace, training.save_file
 
     def watched_replace(source: Path, target: Path) -> None:
         fate.meet(f"rename {Path(target).relative_to(folder)}")
@@ -77,7 +77,7 @@ def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
         save_file(state, path)
 
     os.replace = watched_replace  # type: ignore[assignment]
-    torch_task.save_file = watched_save_file
+    training.save_file = watched_save_file
     study.load_data = lambda config, folder, progress: ready  # generating them anew would take half of each life
     files._flush = lambda path: None  # the disk is slow, and whoever kills a process does not pull the plug
     study.run_study(small_config(), folder, listener=fate)

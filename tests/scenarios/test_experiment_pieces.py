@@ -8,9 +8,12 @@ from small import TEXT
 
 from friend_training.errors import ConfigError
 from friend_training.scenarios.experiment import Piece, left, load_experiment, pieces
+from friend_training.scenarios.results import done
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))
+
+RECORDED = sorted(path.parent for path in EXPERIMENTS.glob("*/experiment.yaml") if done(path.parent))
 
 VARIED = """
 title: Varied
@@ -48,6 +51,16 @@ def test_without_variants_there_is_a_run_per_seed(tmp_path: Path) -> None:
     assert second.config.seed == 2
     assert first.resources == second.resources == tmp_path / "runs" / "varied" / "resources"
     assert first.config_id == second.config_id
+
+
+@pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: folder.name)
+def test_every_recorded_result_still_has_its_name(folder: Path, tmp_path: Path) -> None:
+    named = {
+        (piece.config_id, method, piece.config.seed)
+        for piece in pieces(folder, tmp_path)
+        for method in piece.config.methods
+    }
+    assert done(folder) <= named
 
 
 def test_a_variant_changes_settings_and_methods(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from friend_training.cli.device import Device
 from friend_training.cli.progress import counting
 from friend_training.corpora.read import Loaded, read_examples
 from friend_training.corpora.sniff import FORMATS
@@ -54,6 +55,7 @@ def evaluate(
         bool, typer.Option("--strict", help="Fail at the first bad line instead of skipping it.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
+    device: Device = "auto",
 ) -> None:
     """Score a model of a run on a file of labelled dialogues.
 
@@ -73,7 +75,7 @@ def evaluate(
     # Only now torch: a bad file is told at once.
     from friend_training.scenarios.opening import open_task
 
-    opened = open_task(run, task, method)
+    opened = open_task(run, task, method, device=device)
     with counting(notes, f"scoring {len(loaded.examples):,} dialogues") as opened.task.progress:
         columns = _score(opened.task, loaded.examples)
     source = {"method": opened.method, "iteration": opened.iteration}

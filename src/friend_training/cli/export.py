@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.device import Device
 from friend_training.cli.evaluate import Method, TaskName
 
 
@@ -15,6 +16,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to make.", show_default=False)],
     method: Method = None,
     onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx (friend-training[onnx]).")] = False,
+    device: Device = "auto",
 ) -> None:
     """Write a model of a run as a folder: safetensors, config, tokenizer.
 
@@ -28,5 +30,5 @@ def export(
     """
     from friend_training.export.folder import export_model
 
-    export_model(run, task, out, method=method, onnx=onnx)
+    export_model(run, task, out, method=method, onnx=onnx, device=device)
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"{out}: see its README.md", markup=False)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.device import Device
 from friend_training.cli.evaluate import Method, TaskName
 from friend_training.cli.prediction_lines import PredictionFormat, check_format, prediction_line
 from friend_training.cli.progress import counting
@@ -55,6 +56,7 @@ def predict(
         Path | None,
         typer.Option(metavar="DIR", help="Find predicates with the LTP parser in this folder where none are given."),
     ] = None,
+    device: Device = "auto",
 ) -> None:
     """Label dialogues with a model of a run.
 
@@ -84,9 +86,11 @@ def predict(
         # Only now torch: what is wrong with the input is told at once.
         from friend_training.scenarios.opening import open_task
 
-        opened = open_task(run, task, method).task
+        opened = open_task(run, task, method, device=device).task
         dialogues = _dialogues(path, name, known)
-        asked = dialogues if task == "rewriting" or ltp is None else _with_predicates(dialogues, _ltp_finder(ltp))
+        asked = (
+            dialogues if task == "rewriting" or ltp is None else _with_predicates(dialogues, _ltp_finder(ltp, device))
+        )
         with counting(notes, f"labelling {total:,} dialogues") as progress:
             labelled = _label(opened, asked, lambda done: progress(done, total))
             _write((prediction_line(*one, format) for one in labelled), out)
@@ -132,11 +136,11 @@ def _with_predicates(dialogues: Iterable[Dialogue], find: Finder) -> Iterator[Di
             yield dialogue if dialogue.predicates else replace(dialogue, predicates=predicates)
 
 
-def _ltp_finder(folder: Path) -> Finder:
+def _ltp_finder(folder: Path, device: str) -> Finder:
     from friend_training.tasks.srl.ltp import LtpParser
     from friend_training.tasks.srl.predicates import VerbFinder
 
-    return VerbFinder(LtpParser.load(folder)).find
+    return VerbFinder(LtpParser.load(folder, device=device)).find
 
 
 def _label(task: "TorchTask", dialogues: Iterable[Dialogue], advanced: Callable[[int], None]) -> Iterator[Labelled]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from friend_training.cli.device import DeviceOfRun
 from friend_training.core.processes import is_first
 from friend_training.errors import RunError
 
@@ -28,6 +29,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the config. Repeat for more."),
     ] = None,
     data_dir: DataDir = None,
+    device: DeviceOfRun = None,
 ) -> None:
     """Train and compare the methods of a config.
 
@@ -38,12 +40,17 @@ def run(
 
     A run can be stopped at any time (Ctrl-C) and resumed.
 
+    Networks compute on the config's `device`: auto (a graphics card
+    where there is one), cpu, cuda, cuda:N or mps. Several cards label
+    with `engine: {kind: local, workers: N}` and train under accelerate
+    launch (docs/scale.md).
+
     Try: friend-train run demo --set seed=2 --set iterations=1
     """
     from friend_training.cli.study import do_study, show_outcome
     from friend_training.scenarios.shipped import find_config
 
-    settings = find_config(config, set_)
+    settings = find_config(config, [*(set_ or []), *([] if device is None else [f"device={device}"])])
     folder = out or Path("runs") / f"{settings.name}-seed{settings.seed}"
     if is_first() and (folder / "run.json").exists():  # the others may see the one that the first has just made
         raise RunError(f"{folder} is a run already; `friend-train resume {folder}`, or choose another folder by --out")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.device import Device
 from friend_training.cli.evaluate import Method
 
 TOKEN_VARIABLE = "FRIEND_TRAINING_TOKEN"
@@ -25,6 +26,7 @@ def serve(
         Path | None,
         typer.Option(metavar="DIR", help="Find predicates with the LTP parser in this folder where none are given."),
     ] = None,
+    device: Device = "auto",
 ) -> None:
     """Serve the models of a run: JSON over HTTP, and a page to try them.
 
@@ -50,7 +52,7 @@ def serve(
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
     secret = token_for(host, token or os.environ.get(TOKEN_VARIABLE) or None)
     with listening(host, port) as listener:
-        friends = load(run, method, ltp=ltp)
+        friends = load(run, method, ltp=ltp, device=device)
         abilities = abilities_of(friends)
         for note in abilities.notes:
             notes.print(f"note: {note}", markup=False)

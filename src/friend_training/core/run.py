@@ -3,7 +3,7 @@
 run.json            the version of this layout
 config.yaml         the config, as given
 fingerprints.json   the data it was made from
-environment.json    python, packages, platform, cores
+environment.json    python, packages, platform, cores; in a study also the devices that computed
 phases/             one file per finished phase: its result, seconds and peak memory
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)

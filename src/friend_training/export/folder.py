@@ -9,6 +9,7 @@ from friend_training.errors import ConfigError
 from friend_training.export.card import model_card
 from friend_training.export.model import FriendTrainedConfig, FriendTrainedModel
 from friend_training.export.onnx import check_onnx, export_onnx
+from friend_training.nn.devices import AUTO
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.folders import method_folder, run_config, whole_run
 from friend_training.scenarios.opening import open_task
@@ -18,8 +19,12 @@ ENCODER = "encoder"
 READABLE = 0o644
 
 
-def export_model(run: Path, task: TaskName, out: Path, *, method: str | None = None, onnx: bool = False) -> None:
+def export_model(
+    run: Path, task: TaskName, out: Path, *, method: str | None = None, onnx: bool = False, device: str = AUTO
+) -> None:
     """Write the model of one task, as a method left it, into a new folder `out`; it appears whole or not at all.
+
+    What is written is for any device; `device` is where the ONNX file is traced.
 
     out/           what `FriendTrainedModel.from_pretrained` reads, README.md, and model.onnx if asked for
     out/encoder/   the encoder alone, after training, for `transformers.AutoModel.from_pretrained`
@@ -31,7 +36,7 @@ def export_model(run: Path, task: TaskName, out: Path, *, method: str | None = N
     study = whole_run(run)
     chosen = method or (None if study == run else run.resolve().name)
     config = run_config(study)
-    opened = open_task(study, task, chosen)
+    opened = open_task(study, task, chosen, device=device)
     model = FriendTrainedModel(_config(opened.task))
     model.network.load_state_dict(opened.task.network.state_dict())
     card = model_card(

@@ -12,6 +12,7 @@ from friend_training.errors import UnsupportedTaskError
 from friend_training.examples import Dialogue
 from friend_training.nn.bio import Adjacent
 from friend_training.nn.definition import Definition
+from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
 from friend_training.nn.role_labeller import PredicateMark, RoleLabeller
@@ -78,12 +79,15 @@ class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.post_init()  # type: ignore[no-untyped-call]
 
     @classmethod
-    def from_pretrained(cls, source: str | Path, *inputs: Any, **options: Any) -> Self:  # type: ignore[override]
-        """Load a folder that `friend-train export` wrote, or a hub repository that holds one."""
+    def from_pretrained(  # type: ignore[override]
+        cls, source: str | Path, *inputs: Any, device: str = AUTO, **options: Any
+    ) -> Self:
+        """Load a folder that `friend-train export` wrote, or a hub repository that holds one, to compute on `device`:
+        auto, cpu, cuda, cuda:N or mps. `to` moves it later."""
         model: Self = super().from_pretrained(str(source), *inputs, **options)
         config = model.config
         assert isinstance(config, FriendTrainedConfig)
-        model.task = _task(config, source, model.network)
+        model.task = _task(config, source, model.network, device)
         return model
 
     def forward(self, batch: Any) -> tuple[Head, ...]:
@@ -95,6 +99,7 @@ class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         """Label dialogues: one list per dialogue, one prediction per unit, exactly as the run's own model does."""
         if self.task is None:
             raise UnsupportedTaskError("this model was not made by from_pretrained, so it has no tokenizer")
+        self.task.device = self.device  # whoever owns a module may have moved it
         return self.task.predict(dialogues)
 
     def rewrite(self, dialogue: GivenDialogue) -> RewriteMade:
@@ -131,7 +136,7 @@ def _network(config: FriendTrainedConfig) -> nn.Module:
     return Rewriter(encoder) if config.scorer == "dot" else BiaffineRewriter(encoder)
 
 
-def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -> TorchTask:
+def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module, device: str) -> TorchTask:
     definition: Definition
     if config.task == "csrl":
         definition = CsrlDefinition(
@@ -149,6 +154,7 @@ def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module) -
             spans=config.insertion_spans,
             context_turns=config.context_turns,
         )
-    task = TorchTask(definition, encoder=source, settings=TrainingSettings(labelling_pieces=config.labelling_pieces))
+    settings = TrainingSettings(labelling_pieces=config.labelling_pieces)
+    task = TorchTask(definition, encoder=source, settings=settings, device=device)
     task.network = network
     return task

@@ -64,7 +64,7 @@ def export_onnx(task: TorchTask, path: Path) -> None:
     """Write `path`; needs the extra friend-training[onnx]. It takes some ten seconds."""
     check_onnx()
     definition = task.definition
-    batch = definition.collate(definition.input_items(SAMPLE))
+    batch = task.collate(definition.input_items(SAMPLE))
     tensors = network_inputs(task, batch)
     names = {"B": Dim("dialogues"), "M": Dim("pieces"), "U": Dim("predicates"), "N": Dim("slots")}
     axes = dict.fromkeys(("ids", "types", "mask", "turn", "source"), "BM")

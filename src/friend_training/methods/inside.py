@@ -13,6 +13,7 @@ from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError
+from friend_training.nn.memory import device_of, explain_full_device
 from friend_training.nn.torch_protocol import NetworkTask
 
 Train = Callable[[Sequence[Any], Sequence[PseudoLabel], Sequence[Any], FitPlan], FitSummary]
@@ -39,7 +40,8 @@ class InsideTask:
     ) -> FitSummary:
         if plan.restart:
             return self.task.fit(gold, pseudo, dev=dev, plan=plan)
-        return self.train(gold, pseudo, dev, plan)
+        with explain_full_device(self.name, self.task.settings, "batch_size", device_of(self.task.network)):
+            return self.train(gold, pseudo, dev, plan)
 
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
         return self.task.predict(inputs)

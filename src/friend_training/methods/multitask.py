@@ -24,6 +24,7 @@ from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
 from friend_training.nn.encoders import open_encoder
 from friend_training.nn.heads import unit_losses
+from friend_training.nn.memory import device_of, explain_full_device
 from friend_training.nn.semi_supervised import Learning, batches, learn
 from friend_training.nn.torch_protocol import NetworkTask, network_task
 from friend_training.nn.training import seed_everything, weighted_mean
@@ -91,7 +92,8 @@ def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPla
         return sum(score() for score in scores) / len(scores)
 
     what = Learning([together], loss, dev_score, kept=[together])
-    summary = learn(what, plan=plan, settings=first.settings, progress=first.progress)
+    with explain_full_device(first.name, first.settings, "batch_size", device_of(first.network)):
+        summary = learn(what, plan=plan, settings=first.settings, progress=first.progress)
     return {"steps": summary.steps, "best_step": summary.best_step, "best_score": summary.best_score}
 
 

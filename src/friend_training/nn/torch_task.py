@@ -20,6 +20,7 @@ from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device
 from friend_training.nn.dropout import with_byte_dropout
 from friend_training.nn.encoder import compute_in
 from friend_training.nn.encoders import open_encoder, shaped_encoder
+from friend_training.nn.memory import explain_full_device
 from friend_training.nn.processes import gathered
 from friend_training.nn.shares import pseudo_parts, put_together, whole_or_parts
 from friend_training.nn.side_by_side import side_by_side
@@ -89,15 +90,16 @@ class TorchTask:
         items = whole_or_parts([partial(self.definition.gold_items, gold), *chosen])
         if not len(items):
             raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
-        return train(
-            self.network,
-            items,
-            self.collate,
-            self.dev_score(dev),
-            plan=plan,
-            settings=self.settings,
-            progress=self.progress,
-        )
+        with explain_full_device(self.name, self.settings, "batch_size", self.device):
+            return train(
+                self.network,
+                items,
+                self.collate,
+                self.dev_score(dev),
+                plan=plan,
+                settings=self.settings,
+                progress=self.progress,
+            )
 
     def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:
         """What early stopping looks at: the main metric of the present weights on the first units of dev."""
@@ -129,7 +131,7 @@ class TorchTask:
 
     def _label(self, batch_of: tuple[list[int], list[Any]]) -> list[list[Prediction]]:
         _, items = batch_of
-        with torch.inference_mode():
+        with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
             batch = self.definition.collate(items)
             heads = self.network(on_device(batch, self.device))
             # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.

@@ -32,7 +32,7 @@ def machine(folder: Path) -> list[tuple[str, str]]:
     environment = json.loads(path.read_text(encoding="utf-8"))
     there = environment.get("packages", {})
     packages = " · ".join(f"{name} {there[name]}" for name in PACKAGES if name in there)
-    plain = [(name, str(value)) for name, value in environment.items() if name != "packages"]
+    plain = [(name, _words(value)) for name, value in environment.items() if name != "packages"]
     return [*plain, *([("packages", packages)] if packages else [])]
 
 

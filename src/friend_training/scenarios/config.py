@@ -1,5 +1,6 @@
 """The config of a run: every setting written out, unknown keys are errors."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,6 +29,16 @@ def _known(method: str) -> str:
 
 Method = Annotated[str, AfterValidator(_known)]
 """The name of a method; methods/known.py lists them all."""
+
+
+def _device(name: str) -> str:
+    """By its spelling alone: whether this machine has it is asked when networks are made (nn/devices.py)."""
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", name):
+        raise ValueError("expected auto, cpu, cuda, cuda:N or mps")
+    return name
+
+
+Device = Annotated[str, AfterValidator(_device)]
 
 
 class ScratchEncoder(Section):
@@ -158,6 +169,9 @@ class Config(Section):
     `threads`: so many batches are labelled side by side, and so many threads share each training batch. Another number
     is another run, as another seed would be; one is best where as many runs as cores go on at once (`--jobs`).
 
+    `device`: where networks compute: 'cpu', 'cuda' or 'cuda:N' (a graphics card), 'mps' (Apple's), or 'auto', the best
+    that is there. It belongs to the machine and not to the result: a run may be resumed on another device.
+
     `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
     its first gold label, CSRL learns the bridge's sentences (scenarios/informed.py). It may be left out and is no then.
 
@@ -196,6 +210,7 @@ class Config(Section):
     engine: LocalEngine | RayEngine = Field(
         default=THIS_PROCESS, discriminator="kind", exclude_if=lambda engine: engine == THIS_PROCESS
     )
+    device: Device = "auto"
     informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
     repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
     pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"

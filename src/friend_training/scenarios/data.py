@@ -159,16 +159,18 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
         rewriting_gold=rewriting_gold,
         rewriting_dev=dr_dev[: data.dev],
         rewriting_test=dr_test,
-        pool=with_gold + with_found_predicates(pool, data, work.part(data.pool)),
+        pool=with_gold + with_found_predicates(pool, data, config.device, work.part(data.pool)),
         bridge_train=train,
         bridge_dev=dev,
         audit=audit,
     )
 
 
-def with_found_predicates(pool: Sequence[Dialogue], data: PublicData, progress: Progress) -> list[Dialogue]:
+def with_found_predicates(
+    pool: Sequence[Dialogue], data: PublicData, device: str, progress: Progress
+) -> list[Dialogue]:
     """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
-    parser = LtpParser.load(Path(model_source(data.ltp)))
+    parser = LtpParser.load(Path(model_source(data.ltp)), device=device)
     parser.progress = progress
     finder = VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
     found = finder.find([dialogue.utterance.text for dialogue in pool])

@@ -30,12 +30,12 @@ def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateF
     bridge, if it is at hand; the words that are predicates in the run's unlabeled dialogues.
     """
     if ltp is not None:
-        return VerbFinder(LtpParser.load(ltp))
+        return VerbFinder(LtpParser.load(ltp, device=config.device))
     if isinstance(config.data, PublicData) and (folder := Path(model_source(config.data.ltp))).is_dir():
-        parser = LtpParser.load(folder)
+        parser = LtpParser.load(folder, device=config.device)
         return VerbFinder(parser) if config.data.finder == "ltp-verbs" else FramedVerbFinder(parser)
     if isinstance(config.bridge, LtpBridge) and (folder := Path(model_source(config.bridge.source))).is_dir():
-        return VerbFinder(LtpParser.load(folder))
+        return VerbFinder(LtpParser.load(folder, device=config.device))
     lexicon = LexiconFinder.learn(_unlabeled(run, config))
     return lexicon if lexicon.words else None
 

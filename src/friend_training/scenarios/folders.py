@@ -18,8 +18,15 @@ from friend_training.scenarios.config import Config, config_text, parse_config
 RESULTS = "results.jsonl"
 """One record per method; written last, so a run that has those of all its methods is finished."""
 
-_MAY_CHANGE = ("methods", "threads", "engine")
+_OF_THE_MACHINE = ("threads", "engine", "device")
+
+_MAY_CHANGE = ("methods", *_OF_THE_MACHINE)
 """Settings that change nothing of what a method does: more methods may be asked of a run later."""
+
+_MAY_BE_LOWERED = ("batch_size", "labelling_pieces")
+"""Settings of a `training` section that may change when a run is resumed: a device may be too small for them."""
+
+_ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
 
 _METHODS, _RESOURCES = "methods", "resources.txt"
 
@@ -35,9 +42,57 @@ def whole_run(folder: Path) -> Path:
     return outer if inside else folder
 
 
-def run_config(folder: Path) -> Config:
-    """The config of a run, if this program can read the run."""
-    return parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
+def run_config(folder: Path, *, device: str = "auto") -> Config:
+    """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
+    config = parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
+    return config.model_copy(update={"device": device})
+
+
+def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
+    """The config that a run goes on with: its own, with `changes` (key=value) of what the machine asks for.
+
+    Sizes of batches are kept in the run's config, and that they were changed is kept too: it says what was trained how.
+    """
+    run, where = Run.open(folder), str(folder / "config.yaml")
+    before, config = parse_config(run.config_text, where), parse_config(run.config_text, where, list(changes))
+    named = {change.partition("=")[0]: change for change in changes}
+    changed = different_settings(before.model_dump(mode="json"), config.model_dump(mode="json"))
+    lowered = [name for name in changed if name.rpartition(".")[2] in _MAY_BE_LOWERED and name in named]
+    fixed = [name for name in changed if name not in lowered and name.partition(".")[0] not in _OF_THE_MACHINE]
+    if fixed:
+        allowed = ", ".join((*_OF_THE_MACHINE, *_MAY_BE_LOWERED))
+        raise RunError(f"{folder}: {', '.join(fixed)} cannot change in a run that has begun; what can: {allowed}")
+    if lowered and is_first():
+        with run.locked():
+            kept = [named[name] for name in lowered]
+            write_text(folder / "config.yaml", config_text(parse_config(run.config_text, where, kept)))
+            _note(folder, _CHANGED, kept)
+    return config
+
+
+def changed_on_resume(folder: Path) -> list[str]:
+    """The sizes of batches (key=value) that a run has not had from its beginning."""
+    found: list[str] = _environment(folder).get(_CHANGED, [])
+    return found
+
+
+def remember_device(folder: Path, device: str) -> None:
+    """A run says which devices have computed for it, in the order they came."""
+    _note(folder, _DEVICES, [device])
+
+
+def _note(folder: Path, name: str, values: Sequence[str]) -> None:
+    environment = _environment(folder)
+    noted = list(dict.fromkeys([*environment.get(name, []), *values]))
+    if noted != environment.get(name):
+        text = json.dumps(environment | {name: noted}, ensure_ascii=False, indent=1) + "\n"
+        write_text(folder / _ENVIRONMENT, text)
+
+
+def _environment(folder: Path) -> dict[str, Any]:
+    path = folder / _ENVIRONMENT
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def methods_there(folder: Path) -> list[str]:
@@ -57,7 +112,13 @@ def remember_methods(run: Run, config: Config) -> None:
         raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")
     new = [method for method in config.methods if method not in before["methods"]]
     if new:
-        whole = config.model_copy(update={"methods": (*before["methods"], *new), "threads": before["threads"]})
+        whole = config.model_copy(
+            update={
+                "methods": (*before["methods"], *new),
+                "threads": before["threads"],
+                "device": before.get("device", "auto"),
+            }
+        )
         write_text(run.folder / "config.yaml", config_text(whole))
 
 

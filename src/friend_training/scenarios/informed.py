@@ -54,6 +54,7 @@ def informed_start(
         max_length=config.max_length,
         mark=config.predicate_mark,
         adjacent=config.repeated_roles,
+        device=config.device,
     )
     task.progress = progress
 

@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from friend_training.core.task import Prediction
+from friend_training.nn.devices import AUTO
 from friend_training.nn.rendering import LONGEST_UTTERANCE
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.answers import Agreement, RewriteMade, RolesFound, rewrite_made, roles_found
@@ -27,17 +28,18 @@ MOST_FOUND = 32
 Answer = RewriteMade | tuple[RolesFound, ...] | Agreement
 
 
-def load(run: str | Path, method: str | None = None, *, ltp: str | Path | None = None) -> "Friends":
+def load(run: str | Path, method: str | None = None, *, ltp: str | Path | None = None, device: str = AUTO) -> "Friends":
     """The two models of a run folder as a method left them: friend-training's, else the last of the config's methods.
 
     `run` may also be the folder of one method (RUN/methods/fdt). Where a dialogue names no predicates they are found by
-    LTP in the folder `ltp`; without one, see `scenarios.finding.default_finder`.
+    LTP in the folder `ltp`; without one, see `scenarios.finding.default_finder`. Models, bridge and LTP compute on
+    `device`: auto, cpu, cuda, cuda:N or mps, wherever the run was made.
     """
     given = Path(run)
     study = whole_run(given)
     chosen = method or (None if study == given else given.resolve().name)
-    config = run_config(study)
-    opened = {name: open_task(study, name, chosen) for name in TASKS}
+    config = run_config(study, device=device)
+    opened = {name: open_task(study, name, chosen, device=device) for name in TASKS}
     return Friends(
         study,
         config,

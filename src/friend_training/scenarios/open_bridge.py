@@ -16,10 +16,10 @@ from friend_training.tasks.srl.task import open_bridge as open_trained
 def open_bridge(folder: Path, config: Config) -> Bridge:
     """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
     if isinstance(config.bridge, LtpBridge):
-        return LtpParser.load(Path(model_source(config.bridge.source)))
+        return LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
     if isinstance(config.bridge, HanlpBridge):
         return ParserBridge(HanlpParser(config.bridge.model))
     place = (shared_resources(folder, None) or folder) / "bridge"
     if not (place / "task.json").is_file():
         raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")
-    return open_trained(place)
+    return open_trained(place, device=config.device)

@@ -11,6 +11,7 @@ import torch
 from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.run import Run
 from friend_training.errors import RunError
+from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.folders import method_folder, methods_there, run_config
 from friend_training.scenarios.tasks import TaskName, make_task
@@ -25,9 +26,10 @@ class OpenedTask:
     iteration: int
 
 
-def open_task(folder: Path, task: TaskName, method: str | None = None) -> OpenedTask:
+def open_task(folder: Path, task: TaskName, method: str | None = None, *, device: str = AUTO) -> OpenedTask:
     """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
-    config = run_config(folder)
+    choose_device(device)  # before anything is read
+    config = run_config(folder, device=device)
     torch.set_num_threads(config.threads)
     chosen = method or _default_method(folder)
     path = method_folder(folder, chosen)

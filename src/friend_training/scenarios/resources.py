@@ -85,7 +85,8 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
 def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
     """The bridge with its parameters fixed from here on, remembering its answers."""
     if isinstance(config.bridge, LtpBridge):
-        return CachedBridge(LtpParser.load(Path(model_source(config.bridge.source))), max_entries=CACHED_ANSWERS)
+        ltp = LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
+        return CachedBridge(ltp, max_entries=CACHED_ANSWERS)
     if isinstance(config.bridge, HanlpBridge):
         return CachedBridge(ParserBridge(HanlpParser(config.bridge.model)), max_entries=CACHED_ANSWERS)
     task = _trained(config, data, run, encoder, progress)
@@ -101,6 +102,7 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
         max_length=config.max_length,
         mark=config.bridge.predicate_mark,
         adjacent=config.bridge.adjacent,
+        device=config.device,
     )
     task.progress = progress
     plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)

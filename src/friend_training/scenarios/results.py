@@ -19,9 +19,13 @@ Identity = tuple[str, str, int]
 """Config, method, seed."""
 
 
+_OF_A_RUN = ("seed", "methods", "threads", "engine", "device")
+"""Settings that may differ between the runs of one table."""
+
+
 def settings_id(config: Mapping[str, Any]) -> str:
     """The same for all seeds of one config: results of different settings are never mixed in one table."""
-    values = {name: value for name, value in config.items() if name not in ("seed", "methods", "threads", "engine")}
+    values = {name: value for name, value in config.items() if name not in _OF_A_RUN}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -14,7 +14,7 @@ import yaml
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
 from friend_training.scenarios.config import Config, config_text
-from friend_training.scenarios.folders import method_folder
+from friend_training.scenarios.folders import changed_on_resume, method_folder
 from friend_training.scenarios.tasks import TASKS
 
 SHARED = ("base", "base-full")
@@ -58,6 +58,8 @@ def take_over_base(run: Run, config: Config, method: str, others: Iterable[Path]
 
 def _has_the_same(other: Path, run: Run, config: Config, method: str) -> bool:
     base = method_folder(other, method)
+    if changed_on_resume(other):  # its config does not say which of its parts were trained how
+        return False
     if not (base / "run.json").is_file() or Run.open(base).result(_LAST_PHASE) is None:
         return False
     seen = [name for name in run.fingerprints if name.startswith(TASKS) and (method == "base" or "gold" not in name)]

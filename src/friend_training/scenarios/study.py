@@ -28,6 +28,7 @@ from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
 from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.nn.devices import choose_device
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.scenarios.balancing import wanted_balance
@@ -36,7 +37,14 @@ from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.engine import make_engine
-from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
+from friend_training.scenarios.folders import (
+    changed_on_resume,
+    method_folder,
+    remember_device,
+    remember_methods,
+    shared_resources,
+    write_records,
+)
 from friend_training.scenarios.informed import informed_phase, informed_start
 from friend_training.scenarios.kept import keep_data
 from friend_training.scenarios.pick_thresholds import pick_of
@@ -79,7 +87,7 @@ class Workshop:
             seed=self.config.seed,
             iterations=self.config.iterations,
             shard_size=self.config.shard_size,
-            engine=make_engine(self.config.engine),
+            engine=make_engine(self.config.engine, self.config.device),
             first_labels=self.first_labels,
             same_fits=self.same_fits,
         )
@@ -102,6 +110,8 @@ def run_study(
     `keep` is given every record as soon as its method is finished.
     Several processes (`core.processes`) all call this; only the first writes, and keeps records.
     """
+    device = choose_device(config.device)
+    make_engine(config.engine, config.device)  # what this machine cannot do is refused before anything is made
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
     relay.started("data")
@@ -111,6 +121,7 @@ def run_study(
     run = _open_or_create(folder, config, fingerprints)
     if is_first():
         remember_methods(run, config)
+        remember_device(folder, full_name(device))
         keep_data(folder, config, data)
     shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
     records: list[dict[str, Any]] = []
@@ -124,6 +135,11 @@ def run_study(
         write_records(folder, records)
         write_report(folder)
     return records
+
+
+def full_name(device: torch.device) -> str:
+    """With the make of a graphics card: cuda:0 (NVIDIA A100)."""
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
 
 
 def _open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -> Run:
@@ -258,9 +274,11 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "method": method,
         "seed": shop.config.seed,
         "version": __version__,
-        "config": shop.config.model_dump(mode="json", exclude={"engine"}),  # it changes nothing
+        "config": shop.config.model_dump(mode="json", exclude={"engine", "device"}),  # they are the machine's
         "fingerprints": shop.run.fingerprints,
     }
+    if changed := changed_on_resume(shop.run.folder):
+        record |= {"changed_on_resume": changed}
     if method in SCORED_ONLY:
         return record | {"metrics": _bridge_alone(shop) if method == "bridge-alone" else _nothing_rewritten(shop)}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)

@@ -35,7 +35,14 @@ def make_second_task(config: Config, name: TaskName, encoder: str | Path) -> Tor
 
 def _csrl(config: Config, encoder: str | Path, mark: PredicateMark) -> TorchTask:
     settings = training_settings(config.tasks.csrl.training)
-    return csrl_task(encoder, settings, max_length=config.max_length, mark=mark, adjacent=config.repeated_roles)
+    return csrl_task(
+        encoder,
+        settings,
+        max_length=config.max_length,
+        mark=mark,
+        adjacent=config.repeated_roles,
+        device=config.device,
+    )
 
 
 def _rewriting(config: Config, encoder: str | Path, scorer: Scorer) -> TorchTask:
@@ -48,4 +55,5 @@ def _rewriting(config: Config, encoder: str | Path, scorer: Scorer) -> TorchTask
         spans=config.insertion_spans,
         context_turns=config.rewriting_turns,
         main_metric=config.rewriting_metric,
+        device=config.device,
     )

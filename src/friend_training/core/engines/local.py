@@ -1,7 +1,8 @@
 """Several processes on this machine. A process that dies costs the shards it had in work: another one does them again.
 
 Processes are spawned, not forked: torch's threads do not survive a fork. Each computes with one thread, so that N of
-them take N cores; and it reads a shard from its address itself, so that this process holds no inputs.
+them take N cores; and it reads a shard from its address itself, so that this process holds no inputs. With graphics
+cards each has one for itself, and sees no other: whatever it is sent finds its way to the only card there is.
 """
 
 import os
@@ -9,7 +10,7 @@ import pickle
 import signal
 import traceback
 from collections import Counter, deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -32,12 +33,20 @@ MOST_DEATHS = 3
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """`workers` processes of this machine, started anew in every iteration: training has the machine for itself."""
+    """`workers` processes of this machine, started anew in every iteration: training has the machine for itself.
+
+    `cards` are names as in CUDA_VISIBLE_DEVICES, one for each worker; without any, workers see what this process sees.
+    """
 
     workers: int
+    cards: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cards and len(self.cards) != self.workers:
+            raise ConfigError(f"engine: {self.workers} worker(s) for {len(self.cards)} card(s); give each card one")
 
     def labelled(self, work: LabelWork, sources: Iterator[ShardSource]) -> Generator[Labelled]:
-        crew = _Crew(self.workers, packed(work))
+        crew = _Crew(self.cards or (None,) * self.workers, packed(work))
         try:
             yield from in_order(crew, sources)
         finally:
@@ -58,6 +67,7 @@ def packed(work: LabelWork) -> bytes:
 class _Worker:
     process: Any
     connection: Connection
+    card: str | None
     shards: deque[tuple[int, ShardSource]] = field(default_factory=deque)
 
     def give(self, number: int, source: ShardSource) -> None:
@@ -71,10 +81,10 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, size: int, work: bytes) -> None:
+    def __init__(self, cards: Sequence[str | None], work: bytes) -> None:
         self._work = work
         self._deaths: Counter[int] = Counter()
-        self._workers = [_hired() for _ in range(size)]
+        self._workers = [_hired(card) for card in cards]
         for worker in self._workers:
             _send(worker.connection, work)
 
@@ -114,35 +124,34 @@ class _Crew:
                 f"shard {number} of those left has ended {MOST_DEATHS} workers, the last with code"
                 f" {dead.process.exitcode} (-9 is often too little memory); use smaller shards or fewer workers"
             )
-        new = _hired()
+        new = _hired(dead.card)
         self._workers[self._workers.index(dead)] = new
         _send(new.connection, self._work)
         for shard in dead.shards:
             new.give(*shard)
 
 
-def _hired() -> _Worker:
+def _hired(card: str | None) -> _Worker:
     context = get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs,), daemon=True)
-    with _one_thread():
+    with _environment({"OMP_NUM_THREADS": "1"} | ({} if card is None else {"CUDA_VISIBLE_DEVICES": card})):
         process.start()
     theirs.close()
-    return _Worker(process, ours)
+    return _Worker(process, ours, card)
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """What is started here computes with one thread: the variable is read when a process loads its libraries."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = "1"
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """What is started here has these variables: how many threads and which cards is read when libraries are loaded."""
+    before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
+        for name in variables:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _send(connection: Connection, message: bytes) -> None:
