@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
 from friend_training.nn.precision import Precision, computing, prepare
+from friend_training.nn.pretrained import read_tokenizer
 from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
 
 FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
@@ -92,7 +93,7 @@ def empty_encoder(folder: Path) -> Encoder:
 def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:
     """Write a small untrained encoder and its character vocabulary into `folder`, in transformers' own format."""
     write_character_vocabulary(folder, texts)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer = Tokenizer(read_tokenizer(folder))
     torch.manual_seed(seed)
     model = RoFormerModel(  # type: ignore[no-untyped-call]
         RoFormerConfig(
@@ -111,4 +112,4 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     )
     model.save_pretrained(str(folder))
     tokenizer.save(folder)
-    return tokenizer
+    return Tokenizer.load(folder)
