@@ -6,7 +6,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel
 
 from friend_training.nn.dropout import ByteDropout, with_byte_dropout
-from friend_training.nn.encoder import FAMILIES, Encoder
+from friend_training.nn.encoder import Encoder
 
 
 @pytest.mark.parametrize("p", [0.1, 0.33, 0.5])
@@ -61,8 +61,8 @@ def test_it_takes_the_place_of_every_dropout() -> None:
     assert not any(isinstance(module, nn.Dropout) for module in network.modules())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_an_encoder_of_any_family_trains_with_it(family: str) -> None:
+@pytest.mark.parametrize("family", ["bert", "roberta", "electra", "ernie", "roformer", "deberta-v2", "mpnet"])
+def test_encoders_train_with_it(family: str) -> None:
     """Some ask their dropout for its p."""
     sizes = {
         "vocab_size": 9,

@@ -1,6 +1,7 @@
 """The encoder of words: its vocabulary, its affixes, its vectors; the same bits every time, whatever the batch."""
 
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -136,7 +137,7 @@ def test_a_word_of_many_pieces_is_its_first(tokenizer: Tokenizer, tiny_encoder: 
     made = reader.collate(rows)
     assert made.ids.gather(1, made.first)[0].tolist() == [first, tokenizer.backend.unk_token_id, tokenizer.ids("c")[0]]
     assert made.first[1, 0] == 1
-    short = PieceReader(tokenizer, max_pieces=3)
+    short = PieceReader(replace(tokenizer, longest=3))
     cut = short.collate([short.read(("ab", "c", "a"))])
     assert cut.ids.shape == (1, 3)
     assert cut.first.tolist() == [[1, 2, 2]]

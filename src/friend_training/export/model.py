@@ -15,6 +15,7 @@ from friend_training.nn.definition import Definition
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
+from friend_training.nn.pretrained import empty_model
 from friend_training.nn.role_labeller import PredicateMark, RoleLabeller
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
@@ -26,8 +27,6 @@ from friend_training.tasks.rewriting.decoding import SpanChoice
 from friend_training.tasks.rewriting.definition import RewritingDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.model import Rewriter
-
-WITHOUT_POOLER = ("bert", "roberta", "ernie")
 
 
 class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
@@ -129,8 +128,7 @@ AutoModel.register(FriendTrainedConfig, FriendTrainedModel)
 def _network(config: FriendTrainedConfig) -> nn.Module:
     settings = dict(config.encoder)
     shape = AutoConfig.for_model(settings.pop("model_type"), **settings)
-    extra = {"add_pooling_layer": False} if shape.model_type in WITHOUT_POOLER else {}
-    encoder = Encoder(AutoModel.from_config(shape, **extra))  # type: ignore[no-untyped-call]
+    encoder = Encoder(empty_model(shape))
     if config.task == "csrl":
         return RoleLabeller(encoder, mark=config.predicate_mark)
     return Rewriter(encoder) if config.scorer == "dot" else BiaffineRewriter(encoder)

@@ -1,17 +1,21 @@
 """The encoder under a task: pre-trained from a folder or hub name, or a small transformer made from its shape."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
+from transformers import RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
 from friend_training.nn.precision import Precision, computing, prepare
+from friend_training.nn.pretrained import empty_model, read_config, read_model, read_tokenizer
 from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
-
-FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +33,23 @@ class EncoderShape:
 
 
 class Encoder(nn.Module):
-    """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`."""
+    """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`.
+
+    Any encoder of transformers will do: it is given what its own `forward` takes, and nothing else is asked of it.
+    """
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
-        config = model.config
-        self.width: int = config.hidden_size  # type: ignore[union-attr, assignment]
-        self.types: int = getattr(config, "type_vocab_size", 0)
+        config: Any = model.config
+        self.width: int = config.hidden_size
+        # One segment is what a model assumes by itself.
+        several_types = getattr(config, "type_vocab_size", 0) > 1
+        self.takes_types = several_types and "token_type_ids" in signature(model.forward).parameters
         self.precision: Precision = "fp32"
         # A batch touches a few hundred of many thousand rows: the others get neither gradient nor optimizer state.
-        self.words.sparse = True
+        self.words.sparse = _can_be_sparse(self.words, model)
+        self.words.register_forward_hook(_add_mark)
 
     @property
     def words(self) -> nn.Embedding:
@@ -48,18 +58,46 @@ class Encoder(nn.Module):
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor, added: Tensor | None = None) -> Tensor:
         """[B, M] → [B, M, H]; `added` [B, M, E] is put on top of the word embeddings."""
-        vectors = self.words(ids)
-        if added is not None:
-            vectors = vectors + added
-        types = types if self.types > 1 else torch.zeros_like(types)
-        with computing(self.precision, vectors.device.type):
-            encoded = self.model(inputs_embeds=vectors, token_type_ids=types, attention_mask=mask)
+        more = {"token_type_ids": types} if self.takes_types else {}
+        with computing(self.precision, ids.device.type), _marking(added):
+            encoded = self.model(input_ids=ids, attention_mask=mask, **more)
         hidden: Tensor = encoded.last_hidden_state.float()
         return hidden
 
     def save_shape(self, folder: Path) -> None:
         """All that is needed to make this encoder again, but for its weights and tokenizer."""
         self.model.config.save_pretrained(str(folder))  # type: ignore[union-attr, operator]
+
+
+_of_this_thread = threading.local()
+
+
+@contextmanager
+def _marking(added: Tensor | None) -> Iterator[None]:
+    """In this thread, the next word embeddings that are looked up have `added` on top.
+
+    Embeddings could be given to most models in place of tokens (`inputs_embeds`), but not to all, and some then leave
+    out a part of what they do with tokens.
+    """
+    _of_this_thread.added = added
+    try:
+        yield
+        if _of_this_thread.added is not None:
+            raise ConfigError("predicate_mark 'input': this encoder does not look up its word embeddings; use 'after'")
+    finally:
+        _of_this_thread.added = None
+
+
+def _add_mark(table: nn.Module, ids: Any, vectors: Any) -> Any:
+    added: Tensor | None = getattr(_of_this_thread, "added", None)
+    _of_this_thread.added = None
+    return vectors if added is None else vectors + added
+
+
+def _can_be_sparse(table: nn.Embedding, model: nn.Module) -> bool:
+    """Whether all gradients of this table come from looking up rows: not where it is used for anything else too."""
+    users = [part for part in model.modules() if any(w is table.weight for w in part.parameters(recurse=False))]
+    return type(table) is nn.Embedding and not table.scale_grad_by_freq and users == [table]
 
 
 def compute_in(precision: Precision, network: nn.Module) -> nn.Module:
@@ -73,26 +111,18 @@ def compute_in(precision: Precision, network: nn.Module) -> nn.Module:
 
 def load_encoder(source: str | Path) -> Encoder:
     """Weights from a local folder or a hub name, through transformers."""
-    config = AutoConfig.from_pretrained(str(source))
-    if config.model_type not in FAMILIES:
-        raise ConfigError(f"encoder {source} is a {config.model_type!r}; known are {', '.join(FAMILIES)}")
-    # Dropout inside attention keeps torch from its fused kernel and costs a fifth of a training step here.
-    config.attention_probs_dropout_prob = 0.0
-    extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
-    return Encoder(AutoModel.from_pretrained(str(source), config=config, dtype=torch.float32, **extra))
+    return Encoder(read_model(source))
 
 
 def empty_encoder(folder: Path) -> Encoder:
     """The architecture that a task folder describes, without its weights (they come from the task's own file)."""
-    config = AutoConfig.from_pretrained(str(folder))
-    extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
-    return Encoder(AutoModel.from_config(config, **extra))  # type: ignore[no-untyped-call]
+    return Encoder(empty_model(read_config(folder)))
 
 
 def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:
     """Write a small untrained encoder and its character vocabulary into `folder`, in transformers' own format."""
     write_character_vocabulary(folder, texts)
-    tokenizer = Tokenizer.load(folder)
+    tokenizer = Tokenizer(read_tokenizer(folder))
     torch.manual_seed(seed)
     model = RoFormerModel(  # type: ignore[no-untyped-call]
         RoFormerConfig(
@@ -111,4 +141,4 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     )
     model.save_pretrained(str(folder))
     tokenizer.save(folder)
-    return tokenizer
+    return Tokenizer.load(folder)

@@ -18,7 +18,7 @@ NO_TURN = -9
 """The turn of [CLS] and [SEP]."""
 
 LONGEST_UTTERANCE = 500
-"""Encoders have 512 positions: of an utterance that alone is longer, the end is not seen, and so left as it is."""
+"""Of an utterance that alone is longer, or longer than the encoder takes, the end is not seen, and so left as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,10 @@ class Rendered:
 def render(
     dialogue: Dialogue, tokenizer: Tokenizer, *, speakers: bool, max_length: int, context_turns: int | None = None
 ) -> Rendered:
-    """Lay a dialogue out for its encoder; of its context all that fits, or only so many of the last turns."""
+    """Lay a dialogue out for its encoder; of its context all that fits, or only so many of the last turns.
+
+    What the encoder takes at most (`tokenizer.longest`) is never exceeded, whatever `max_length` says.
+    """
     *before, utterance = dialogue.turns
     unseen = 0 if context_turns is None else len(before) - context_turns
     context: list[tuple[int, Table]] = []  # (turn, pieces)
@@ -61,6 +64,9 @@ def render(
     if speakers:
         own = np.concatenate([_speaker(tokenizer, same=True), own])
     own = own[:LONGEST_UTTERANCE]
+    if tokenizer.longest is not None:
+        own = own[: tokenizer.longest - 2]
+        max_length = min(max_length, tokenizer.longest)
 
     pieces = [table for _, table in context]
     room = max(max_length - 2 - len(own), 0)
@@ -82,8 +88,7 @@ def _row(piece: int, start: int = 0) -> Table:
 
 
 def _speaker(tokenizer: Tokenizer, same: bool) -> Table:
-    """Speakers are written as 我 and 你: what they mean to u_t, and pieces a pre-trained encoder already knows."""
-    return _row(tokenizer.id_of("我" if same else "你"), SPEAKER)
+    return _row(tokenizer.speaker_ids[0 if same else 1], SPEAKER)
 
 
 def render_all(

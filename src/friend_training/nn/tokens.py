@@ -11,9 +11,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from transformers import AutoTokenizer
 
 from friend_training.errors import ConfigError
+from friend_training.nn.pretrained import longest_input, read_config, read_tokenizer
 
 MOST_TEXTS = 20_000
 """So many texts are remembered, some 15 MB by their size: a small pool, or a fixed part of a large one."""
@@ -34,13 +34,14 @@ class Tokenizer:
     """A fast transformers tokenizer that remembers what it has cut: dialogues are met again in every iteration."""
 
     backend: Any
+    longest: int | None = None
+    """So many pieces the encoder takes at most, those at either end included; None is any number."""
 
     @classmethod
     def load(cls, source: str | Path) -> "Tokenizer":
-        backend = AutoTokenizer.from_pretrained(str(source))
-        if not backend.is_fast:
-            raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
-        return cls(backend)
+        config = read_config(source)
+        backend = read_tokenizer(source)
+        return cls(backend, longest_input(source, config, backend))
 
     @cached_property
     def memory(self) -> dict[str, Table]:
@@ -50,18 +51,49 @@ class Tokenizer:
 
     @cached_property
     def cls_id(self) -> int:
-        return int(self.backend.cls_token_id)
+        """The piece that every input begins with."""
+        return self._special("cls", "bos", "sep", "eos", "unk")
 
     @cached_property
     def sep_id(self) -> int:
-        return int(self.backend.sep_token_id)
+        """The piece that every input ends with."""
+        return self._special("sep", "eos", "cls", "bos", "unk")
 
     @cached_property
     def pad_id(self) -> int:
-        return int(self.backend.pad_token_id)
+        """What fills up a batch: no encoder looks at it, so any piece will do."""
+        return self._special("pad", "unk", "sep", "eos", "cls", "bos")
 
-    def id_of(self, piece: str) -> int:
-        return int(self.backend.convert_tokens_to_ids(piece))
+    @cached_property
+    def unknown_id(self) -> int:
+        """What stands for a word without a piece of its own."""
+        return self._special("unk", "mask", "sep", "eos", "cls", "bos")
+
+    def _special(self, *kinds: str) -> int:
+        """The first special piece that this tokenizer has: few have all of them."""
+        for kind in kinds:
+            number: int | None = getattr(self.backend, f"{kind}_token_id")
+            if number is not None:
+                return int(number)
+        raise ConfigError(f"tokenizer {self.backend.name_or_path}: it has no special token (any of {', '.join(kinds)})")
+
+    @cached_property
+    def speaker_ids(self) -> tuple[int, int]:
+        """The pieces that stand for the speaker of u_t and for the other: 我 and 你, or I and you.
+
+        That is what they mean to u_t, and a pre-trained encoder knows them. Where it knows none of these pairs, the
+        last pieces of 我 and 你 are as good as any.
+        """
+        for same, other in (("我", "你"), ("I", "you"), ("i", "you")):
+            numbers = [self.backend.backend_tokenizer.token_to_id(piece) for piece in (same, other)]
+            if None not in numbers:
+                return numbers[0], numbers[1]
+        return self.ids("我")[-1], self.ids("你")[-1]
+
+    @cached_property
+    def cuts_words_alone(self) -> bool:
+        """Whether a word's pieces are the same whatever stands beside it: not where blanks are part of pieces."""
+        return all(self.ids(pair) == 2 * self.ids(word) for pair, word in (("a a", "a"), ("我我", "我")))
 
     def remember(self, texts: Iterable[str]) -> None:
         """Cut all texts that are new in one call, which is many times faster than one by one.
@@ -82,7 +114,10 @@ class Tokenizer:
         whole[:, 0] = np.fromiter(chain.from_iterable(found.ids for found in cut), dtype=np.int64, count=len(whole))
         places = chain.from_iterable(chain.from_iterable(found.offsets for found in cut))
         whole[:, 1:] = np.fromiter(places, dtype=np.int64, count=2 * len(whole)).reshape(-1, 2)
-        self.memory.update(zip(new, np.split(whole, ends[:-1]), strict=True))
+        tables = np.split(whole, ends[:-1])
+        for text, table in zip(new, tables, strict=True):
+            _leave_out_blanks(text, table)
+        self.memory.update(zip(new, tables, strict=True))
 
     def __call__(self, text: str) -> Table:
         if text not in self.memory:
@@ -95,6 +130,16 @@ class Tokenizer:
 
     def save(self, folder: Path) -> None:
         self.backend.save_pretrained(str(folder))
+
+
+def _leave_out_blanks(text: str, table: Table) -> None:
+    """Let pieces that have the blank before a word in them (▁word) stand for the word alone: labels mean words."""
+    if not any(map(str.isspace, text)):
+        return
+    blank = np.array([*map(str.isspace, text), False])
+    start, end = table[:, 1], table[:, 2]
+    while (early := blank[start] & (start < end)).any():
+        start += early
 
 
 def write_character_vocabulary(folder: Path, texts: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Sentences in words, ready for whichever encoder stands below: a word encoder, or a transformer over word pieces."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +84,21 @@ class VocabularyReader:
         self.vocabulary.check(folder)
 
 
+WITHOUT_BLANKS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+"""Characters of Chinese and Japanese, which are written without blanks between words."""
+
+
+def running_text(words: Sequence[str]) -> tuple[str, list[int]]:
+    """The sentence as it is written, and where in it each word begins."""
+    text, starts = "", []
+    for word in words:
+        if text and word and not WITHOUT_BLANKS.match(text[-1]) and not WITHOUT_BLANKS.match(word):
+            text += " "
+        starts.append(len(text))
+        text += word
+    return text, starts
+
+
 @dataclass(frozen=True, slots=True)
 class PieceInput:
     ids: Tensor  # [B, M]
@@ -97,25 +113,42 @@ class PieceInput:
 
 @dataclass(frozen=True, slots=True)
 class PieceReader:
-    """For a transformer: a word's vector is that of its first piece. Words beyond `max_pieces` share the last one's."""
+    """For a transformer: a word's vector is that of its first piece. Words beyond the longest input share the last."""
 
     tokenizer: Tokenizer
-    max_pieces: int = 512
 
     def read(self, words: Sequence[str]) -> Row:
-        """[2, M]: the pieces between [CLS] and [SEP], and for each whether it begins a word."""
-        self.tokenizer.remember(words)
-        unknown = [int(self.tokenizer.backend.unk_token_id)]
-        cut = [self.tokenizer.ids(word) or unknown for word in words] or [unknown]  # a word of blanks has no piece
-        pieces = [self.tokenizer.cls_id, *(piece for word in cut for piece in word), self.tokenizer.sep_id]
-        begins = [0, *(int(not place) for word in cut for place in range(len(word))), 0]
+        """[2, M]: the pieces between [CLS] and [SEP], and how many words begin with each."""
+        begun = self._each_alone(words) if self.tokenizer.cuts_words_alone else self._in_running_text(words)
+        if not begun:
+            begun = [(self.tokenizer.unknown_id, 1)]  # a sentence without words: networks want something
+        pieces = [self.tokenizer.cls_id, *(piece for piece, _ in begun), self.tokenizer.sep_id]
+        begins = [0, *(words_here for _, words_here in begun), 0]
         return np.array([pieces, begins], dtype=np.int64)
 
+    def _each_alone(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        self.tokenizer.remember(words)
+        unknown = [self.tokenizer.unknown_id]
+        cut = [self.tokenizer.ids(word) or unknown for word in words]  # a word of blanks has no piece
+        return [(piece, int(not place)) for word in cut for place, piece in enumerate(word)]
+
+    def _in_running_text(self, words: Sequence[str]) -> list[tuple[int, int]]:
+        """Some pieces have the blank before a word in them, and others, of Chinese, more than one word."""
+        text, starts = running_text(words)
+        table = self.tokenizer(text)
+        if not len(table):
+            return [(self.tokenizer.unknown_id, len(words))] if words else []
+        # The first piece that reaches into the word; a word of blanks shares its neighbour's.
+        reach = np.maximum.accumulate(table[:, 2])
+        first = np.searchsorted(reach, starts, side="right").clip(max=len(table) - 1)
+        return list(zip(table[:, 0].tolist(), np.bincount(first, minlength=len(table)).tolist(), strict=True))
+
     def collate(self, rows: Sequence[Row]) -> PieceInput:
-        kept = [row[0, : self.max_pieces] for row in rows]
-        first = pad([np.flatnonzero(row[1]) for row in rows], 0)
+        longest = self.tokenizer.longest
+        kept = [row[0, :longest] for row in rows]
+        first = pad([np.repeat(np.arange(row.shape[1]), row[1]) for row in rows], 0)
         mask = pad([np.ones(len(pieces), dtype=np.int64) for pieces in kept], 0)
-        return PieceInput(pad(kept, self.tokenizer.pad_id), mask, first.clamp(max=self.max_pieces - 1))
+        return PieceInput(pad(kept, self.tokenizer.pad_id), mask, first.clamp(max=mask.size(1) - 1))
 
     def save(self, folder: Path) -> None:
         self.tokenizer.save(folder)

@@ -52,7 +52,7 @@ class ScratchEncoder(Section):
 
 
 class PretrainedEncoder(Section):
-    """A folder, a folder below FRIEND_TRAINING_MODELS, or a hub name."""
+    """Any encoder of transformers with a fast tokenizer: a folder, one below FRIEND_TRAINING_MODELS, or a hub name."""
 
     kind: Literal["pretrained"]
     source: str

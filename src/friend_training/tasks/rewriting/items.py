@@ -57,7 +57,9 @@ def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> De
     inside = [offset for offset in script.deleted if offset < len(deleted)]
     deleted[inside] = 1
     gone = np.array([deleted[start:end].sum() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
-    if not np.all((gone == 0) | (gone == ends - starts)) or gone.sum() != len(script.deleted):
+    # Several pieces may stand for one character: it is deleted once.
+    reached = {at for start, end in zip(starts[gone > 0], ends[gone > 0], strict=True) for at in range(start, end)}
+    if not np.all((gone == 0) | (gone == ends - starts)) or len(reached) != len(script.deleted):
         return None
     start = np.full(last - first + 1, NO_START, dtype=np.int64)
     end = np.full(last - first + 1, NO_END, dtype=np.int64)

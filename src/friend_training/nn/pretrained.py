@@ -1,0 +1,118 @@
+"""What transformers finds for an encoder's folder or hub name: config, tokenizer, model; or one sentence why not."""
+
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer
+
+from friend_training.errors import ConfigError
+
+ATTENTION_DROPOUT = ("attention_probs_dropout_prob", "attention_dropout", "attn_pdrop")
+"""What configs call the dropout inside attention."""
+
+FEWEST_POSITIONS = 8
+"""An encoder that takes fewer tokens than that has no room for a dialogue."""
+
+NO_LIMIT = 10**9
+"""Tokenizers that were told no `model_max_length` say 10^30."""
+
+T = TypeVar("T")
+
+
+def read_config(source: str | Path) -> Any:
+    return _opened(source, "config.json", lambda: AutoConfig.from_pretrained(str(source)))
+
+
+def read_tokenizer(source: str | Path) -> Any:
+    """The fast tokenizer of that encoder: others do not say which characters a token stands for."""
+    backend = _opened(source, "tokenizer", lambda: AutoTokenizer.from_pretrained(str(source)))
+    if not backend.is_fast:
+        raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
+    # Some are published with the padding and cutting of their makers' own program: a text would not be its tokens.
+    backend.backend_tokenizer.no_padding()
+    backend.backend_tokenizer.no_truncation()
+    return backend
+
+
+def read_model(source: str | Path) -> nn.Module:
+    """The encoder with its weights, ready to be trained."""
+    config = read_config(source)
+    for name in ATTENTION_DROPOUT:
+        if hasattr(config, name):
+            # Dropout inside attention keeps torch from its fused kernel and costs a fifth of a training step here.
+            setattr(config, name, 0.0)
+    extra = _without_pooler(config)
+    model: nn.Module = _opened(
+        source,
+        "weights",
+        lambda: AutoModel.from_pretrained(str(source), config=config, dtype=torch.float32, **extra),
+    )
+    _check_encoder(source, model)
+    return model
+
+
+def empty_model(config: Any) -> nn.Module:
+    """The architecture that a config describes, without its weights."""
+    model: nn.Module = AutoModel.from_config(config, **_without_pooler(config))  # type: ignore[no-untyped-call]
+    return model
+
+
+def longest_input(source: str | Path, config: Any, tokenizer: Any) -> int | None:
+    """So many tokens that encoder takes at most; None where it has no table of positions and its makers name no limit.
+
+    Tables are looked for in the architecture itself: RoBERTa and its relatives count from behind the padding token, so
+    two rows of theirs are never used, and a config does not say so.
+    """
+    with torch.device("meta"):  # shapes only
+        model = empty_model(config)
+    tables = [
+        part
+        for name, part in model.named_modules()
+        if isinstance(part, nn.Embedding) and _is_of_positions(name.rpartition(".")[2])
+    ]
+    limits = [table.num_embeddings - (0 if table.padding_idx is None else table.padding_idx + 1) for table in tables]
+    if tables and (named := getattr(config, "max_position_embeddings", None)):
+        limits.append(named)
+    if tokenizer.model_max_length < NO_LIMIT:
+        limits.append(tokenizer.model_max_length)
+    if limits and min(limits) < FEWEST_POSITIONS:
+        raise ConfigError(f"encoder {source} takes {min(limits)} tokens; at least {FEWEST_POSITIONS} are needed")
+    return min(limits, default=None)
+
+
+def _is_of_positions(name: str) -> bool:
+    """Whether a table of this name is indexed by the place in the input; those of distances have other names."""
+    return "position" in name or name == "wpe"
+
+
+def _without_pooler(config: Any) -> dict[str, bool]:
+    """A pooler is never used here; most architectures can be made without it."""
+    architecture: Any = MODEL_MAPPING.get(type(config), None)  # several for some
+    can = isinstance(architecture, type) and "add_pooling_layer" in signature(architecture).parameters
+    return {"add_pooling_layer": False} if can else {}
+
+
+def _check_encoder(source: str | Path, model: Any) -> None:
+    kind = model.config.model_type
+    if model.config.is_encoder_decoder:
+        raise ConfigError(f"encoder {source} is a {kind!r}, which has a decoder too; expected an encoder alone")
+    missing = {"input_ids", "attention_mask"} - set(signature(model.forward).parameters)
+    if missing:
+        raise ConfigError(f"encoder {source} is a {kind!r}, which takes no {' and no '.join(sorted(missing))}")
+
+
+def _opened(source: str | Path, part: str, read: Callable[[], T]) -> T:
+    try:
+        return read()
+    except (OSError, ValueError, ImportError) as error:
+        if not Path(source).is_dir():
+            raise ConfigError(
+                f"encoder {str(source)!r} was not found: there is no such folder, neither as given nor below "
+                "FRIEND_TRAINING_MODELS, and no such name among the models that were downloaded before or on the hub"
+            ) from error
+        reason = " ".join(str(error).split())[:300]
+        raise ConfigError(f"encoder {source}: its {part} cannot be read ({reason})") from error
