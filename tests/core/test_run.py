@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import sys
 
 import pytest
 
@@ -117,9 +118,16 @@ def test_the_lock_of_a_dead_process_is_taken_over(run):
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    assert (run.folder / "lock").read_text() == str(process.pid)
+    assert (run.folder / "writer").read_text() == str(process.pid)
     with run.locked():
-        assert (run.folder / "lock").read_text() == str(os.getpid())
+        assert (run.folder / "writer").read_text() == str(os.getpid())
+    assert not (run.folder / "writer").exists()
+
+
+def test_a_process_that_does_not_tell_its_memory_leaves_it_open(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)
+    run.phase("train-a-0", dict)
+    assert json.loads((run.folder / "phases" / "train-a-0.json").read_text())["peak_memory_mb"] is None
 
 
 def _full(*_):

@@ -8,7 +8,6 @@ Every selection reads the file once, when it begins, and writes what it found in
 So a correction counts from the next selection on, and a run that is killed and resumed still ends in the same bits.
 """
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from friend_training.core.files import write_text
+from friend_training.core.files import one_at_a_time, write_text
 from friend_training.core.picks import Reason
 from friend_training.core.selector import Decisions
 from friend_training.errors import DataError
@@ -81,8 +80,7 @@ def read_corrections(folder: Path) -> list[Correction]:
 
 def keep_correction(folder: Path, correction: Correction) -> None:
     """Add a correction to a run, whole or not at all, whoever else adds one at the same time."""
-    with (folder / f"{CORRECTIONS}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with one_at_a_time(folder / CORRECTIONS):
         lines = [json.dumps(asdict(c), ensure_ascii=False) + "\n" for c in [*read_corrections(folder), correction]]
         write_text(folder / CORRECTIONS, "".join(lines))
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.core.files import write_text
 from friend_training.core.run import Run
-from friend_training.report.costs import KINDS, costs_of
+from friend_training.report.costs import KINDS, costs_of, most
 from friend_training.report.drawn import role_class
 from friend_training.report.examples import Example, Kind, examples_of, kinds_of
 from friend_training.report.figures import Figure, figures_of
@@ -31,7 +31,7 @@ from friend_training.report.scores import DevScores, printed, scores_on_dev, sco
 from friend_training.report.settings import machine, settings
 from friend_training.report.summary import summary
 from friend_training.report.units import Units, units_of
-from friend_training.report.words import duration, metric_in_words, percent, score
+from friend_training.report.words import duration, megabytes, metric_in_words, percent, score
 
 NAME = "report.html"
 
@@ -71,6 +71,7 @@ def render(study: Study) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "score": score, "duration": duration, "role_class": role_class}
+    environment.filters |= {"megabytes": megabytes, "most": most}
     return environment.get_template("report.html").render(_contents(study))
 
 

@@ -35,7 +35,7 @@ class Phase:
 
     name: str
     seconds: float
-    peak_memory_mb: float
+    peak_memory_mb: float | None
 
 
 @dataclass(frozen=True, slots=True)
