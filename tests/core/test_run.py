@@ -7,8 +7,12 @@ import signal
 import sys
 
 import pytest
+from toy_runs import plan
 
 from friend_training.core import files
+from friend_training.core.checkpoint import checkpoint_digest
+from friend_training.core.loop import friend_train
+from friend_training.core.plan import LoopSettings
 from friend_training.core.run import Run
 from friend_training.errors import RunError
 
@@ -148,3 +152,15 @@ def test_no_space_to_create_a_run(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="no space left"):
         Run.create(tmp_path / "run", "", {})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_may_be_a_string_with_blanks_and_any_letters(tmp_path):
+    folder = f"{tmp_path}/Müllers Läufe, 第 1 次"
+    run = Run.create(folder, "", {})
+    with run.locked(), pytest.raises(RunError, match="第 1 次 is being written"), Run.open(folder).locked():
+        pass
+    friend_train(run, {"mood": plan("mood", iterations=0)}, (), (), settings=LoopSettings(seed=5, iterations=0))
+    second = Run.create(f"{tmp_path}/a second one", "", {})
+    taken_over = plan("mood", iterations=0, base=str(run.checkpoint("mood", 0)))
+    friend_train(second, {"mood": taken_over}, (), (), settings=LoopSettings(seed=5, iterations=0))
+    assert checkpoint_digest(str(second.checkpoint("mood", 0))) == checkpoint_digest(run.checkpoint("mood", 0))

@@ -19,8 +19,9 @@ _NEXT_TO_NOTHING = 1 << 16
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it takes the name `path` only when the block ends well."""
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -34,8 +35,9 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: str | Path) -> Iterator[Path]:
     """Yield a temporary empty folder; it takes the place of `folder` only when the block ends well."""
+    folder = Path(folder)
     temporary = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -53,11 +55,12 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def one_at_a_time(path: Path) -> Iterator[None]:
+def one_at_a_time(path: str | Path) -> Iterator[None]:
     """Processes that would all make the same file or folder wait for each other, at a file `<name>.lock` beside it.
 
     The system frees the lock of a process that died. The file is gone when nobody holds the lock.
     """
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     place = path.with_name(path.name + ".lock")
     with FileLock(place):
@@ -70,13 +73,13 @@ def one_at_a_time(path: Path) -> Iterator[None]:
                 place.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: str | Path, text: str) -> None:
     with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager
-def explain_full_disk(run: Path) -> Iterator[None]:
+def explain_full_disk(run: str | Path) -> Iterator[None]:
     """Turn "no space left" into advice. What was finished stays; what was being written is gone and is redone."""
     try:
         yield

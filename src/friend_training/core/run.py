@@ -36,12 +36,13 @@ FORMAT = 1
 class Run:
     """A run folder. `create` makes one, `open` finds one; only `locked` and what happens inside it writes."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.store = Store(folder / "store")
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.store = Store(self.folder / "store")
 
     @classmethod
-    def create(cls, folder: Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
+    def create(cls, folder: str | Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
+        folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise RunError(f"{folder} is already there; `friend-train resume {folder}`, or choose another folder")
         with explain_full_disk(folder), atomic_folder(folder) as new:
@@ -54,7 +55,8 @@ class Run:
         return cls(folder)
 
     @classmethod
-    def open(cls, folder: Path) -> "Run":
+    def open(cls, folder: str | Path) -> "Run":
+        folder = Path(folder)
         version = folder / "run.json"
         if not version.is_file():
             raise RunError(f"{folder} is not a run folder: it has no run.json")

@@ -18,12 +18,16 @@ ENCODER = "encoder"
 READABLE = 0o644
 
 
-def export_model(run: Path, task: TaskName, out: Path, *, method: str | None = None, onnx: bool = False) -> None:
+def export_model(
+    run: str | Path, task: TaskName, out: str | Path, *, method: str | None = None, onnx: bool = False
+) -> None:
     """Write the model of one task, as a method left it, into a new folder `out`; it appears whole or not at all.
 
     out/           what `FriendTrainedModel.from_pretrained` reads, README.md, and model.onnx if asked for
     out/encoder/   the encoder alone, after training, for `transformers.AutoModel.from_pretrained`
     """
+    run = Path(run)
+    out = Path(out)
     if out.exists():
         raise ConfigError(f"{out} is already there; choose another folder")
     if onnx:

@@ -60,7 +60,7 @@ def check_onnx() -> None:
             raise MissingPackageError(name)
 
 
-def export_onnx(task: TorchTask, path: Path) -> None:
+def export_onnx(task: TorchTask, path: str | Path) -> None:
     """Write `path`; needs the extra friend-training[onnx]. It takes some ten seconds."""
     check_onnx()
     definition = task.definition

@@ -51,12 +51,14 @@ class TaskSection:
     kinds: list[tuple[Kind, list[Example]]]
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
+def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     """Write the report of a run, finished or not, into its folder or to `out`; return where it is.
 
     The folder is that of a study, of one of its methods, or of any run. Texts and gold labels are shown where the run
     has kept them (see kept.py).
     """
+    folder = Path(folder)
+    out = None if out is None else Path(out)
     path = out or folder / NAME
     write_text(path, render(read_study(folder)))
     return path

@@ -82,7 +82,8 @@ class Piece:
         return Piece(config, self.folder, self.resources, self.variant)
 
 
-def load_experiment(folder: Path) -> Experiment:
+def load_experiment(folder: str | Path) -> Experiment:
+    folder = Path(folder)
     path = folder / "experiment.yaml"
     if not path.is_file():
         raise ConfigError(f"{folder} is no experiment: it has no experiment.yaml")
@@ -96,8 +97,8 @@ def load_experiment(folder: Path) -> Experiment:
 
 
 def pieces(
-    folder: Path,
-    runs: Path,
+    folder: str | Path,
+    runs: str | Path,
     *,
     seeds: Sequence[int] | None = None,
     variants: Sequence[str] | None = None,
@@ -107,6 +108,8 @@ def pieces(
 
     `seeds`, `variants` and `only` (methods, with what they need) leave out all others for now.
     """
+    folder = Path(folder)
+    runs = Path(runs)
     experiment = load_experiment(folder)
     _check_named("--variants", variants, [variant.name for variant in experiment.vary])
     made = [
@@ -123,8 +126,9 @@ def pieces(
     return [piece for piece in chosen if piece.config.methods]
 
 
-def left(folder: Path, piece: Piece) -> list[str]:
+def left(folder: str | Path, piece: Piece) -> list[str]:
     """The methods of a run that have no result yet."""
+    folder = Path(folder)
     finished = done(folder)
     return [m for m in piece.config.methods if (piece.config_id, m, piece.config.seed) not in finished]
 

@@ -25,8 +25,9 @@ class OpenedTask:
     iteration: int
 
 
-def open_task(folder: Path, task: TaskName, method: str | None = None) -> OpenedTask:
+def open_task(folder: str | Path, task: TaskName, method: str | None = None) -> OpenedTask:
     """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
+    folder = Path(folder)
     config = run_config(folder)
     torch.set_num_threads(config.threads)
     chosen = method or _default_method(folder)

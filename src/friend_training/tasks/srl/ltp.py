@@ -52,7 +52,8 @@ class LtpParser:
         self.progress: Progress = no_progress
 
     @classmethod
-    def load(cls, folder: Path) -> "LtpParser":
+    def load(cls, folder: str | Path) -> "LtpParser":
+        folder = Path(folder)
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")
