@@ -29,6 +29,7 @@ from friend_training.nn.training import TrainingSettings, seed_everything, train
 from friend_training.scenarios.config import load_config
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.places import model_source
+from friend_training.scenarios.shipped import find_config
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 
@@ -60,7 +61,7 @@ def cases(scratch: Path, seed: int) -> list[tuple[str, TorchTask, Sequence[Any],
     real = load_config(CONFIGS / "few-shot.yaml", [f"seed={seed}", "data.pool=1"])
     data = load_data(real, None)
     rewriting = rewriting_task(model_source(getattr(real.encoder, "source", "")), TrainingSettings())
-    small = load_config(CONFIGS / "embedded-few-shot.yaml", [f"seed={seed}", "data.pool=1", "data.bridge_sentences=10"])
+    small = find_config("embedded-few-shot", [f"seed={seed}", "data.pool=1", "data.bridge_sentences=10"])
     made = load_data(small, None)
     pretrain_encoder(scratch, embedded_texts(), EncoderShape(), seed=0)
     csrl = csrl_task(scratch, TrainingSettings(encoder_rate=1e-3))

@@ -7,18 +7,33 @@ The models of a run, from Python:
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from friend_training.errors import naming_missing_packages
+
+if TYPE_CHECKING:  # for editors and type checkers; when the program runs, __getattr__ does it
+    from friend_training.export.model import FriendTrainedModel
+    from friend_training.scenarios.loading import load
 
 __version__ = "0.1.0"
 
-FRONT_DOOR = {
-    "load": "friend_training.scenarios.loading",
+__all__ = ["FriendTrainedModel", "__version__", "load"]
+
+_PLACES = {
     "FriendTrainedModel": "friend_training.export.model",
+    "load": "friend_training.scenarios.loading",
 }
-"""Names that can be imported from here and where they live: opened on first use, because behind them waits torch."""
+"""Where the names of this front door live: each is opened on first use, because behind it waits torch."""
 
 
 def __getattr__(name: str) -> Any:
-    if name not in FRONT_DOOR:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(FRONT_DOOR[name]), name)
+    with naming_missing_packages():
+        found = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

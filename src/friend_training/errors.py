@@ -1,5 +1,7 @@
 """The few exceptions a user can meet. The command prints their message, without a traceback, and exits with code 2."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -40,3 +42,52 @@ class DeviceMemoryError(RunError):
 
 class UnsupportedTaskError(FriendTrainingError):
     """A method that needs more of a task than this one offers."""
+
+
+EXTRAS = {
+    "torch": "torch",
+    "transformers": "torch",
+    "accelerate": "torch",
+    "safetensors": "torch",
+    "rapidfuzz": "torch",
+    "fsspec": "torch",
+    "jinja2": "plots",
+    "matplotlib": "plots",
+    "fastapi": "serving",
+    "starlette": "serving",
+    "uvicorn": "serving",
+    "sklearn": "sklearn",
+    "joblib": "sklearn",
+    "onnx": "onnx",
+    "onnxscript": "onnx",
+    "onnxruntime": "onnx",
+    "ray": "ray",
+    "ltp": "ltp",
+    "hanlp": "hanlp",
+}
+"""Packages that only a part of the library needs, by their names in imports: the extra that brings each."""
+
+
+class MissingPackageError(FriendTrainingError, ImportError):
+    """A package that is needed here and not installed: says which, and the command that installs it."""
+
+    def __init__(self, package: str) -> None:
+        super().__init__(
+            f"the package {package!r} is not installed: pip install 'friend-training[{EXTRAS[package]}]'", name=package
+        )
+
+    def __reduce__(self) -> tuple[type["MissingPackageError"], tuple[str | None]]:
+        """A worker on another machine sends it back: it is made again from the package, not from the message."""
+        return MissingPackageError, (self.name,)
+
+
+@contextmanager
+def naming_missing_packages() -> Iterator[None]:
+    """Around imports that may need an extra. What is no extra of ours is left to speak for itself."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        raise MissingPackageError(package) from error

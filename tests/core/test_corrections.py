@@ -178,7 +178,7 @@ def test_none_is_lost_when_several_write_at_once(tmp_path):
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(lambda n: keep_correction(tmp_path, Correction("mood", f"u{n}", "rejected")), range(24)))
     assert {correction.unit for correction in read_corrections(tmp_path)} == {f"u{n}" for n in range(24)}
-    assert not list(tmp_path.glob("*.tmp"))
+    assert [path.name for path in tmp_path.iterdir()] == ["corrections.jsonl"]
 
 
 GOOD = '{"task": "mood", "unit": "a", "verdict": "rejected"}'

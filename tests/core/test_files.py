@@ -2,6 +2,7 @@ import errno
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -87,3 +88,24 @@ def test_a_folder_that_several_want_at_once_is_made_once(tmp_path):
     with ThreadPoolExecutor(6) as workers:
         assert set(workers.map(make, range(6))) == {str(made[0])}
     assert len(made) == 1
+    assert list(folder.parent.iterdir()) == [folder], "no lock is left behind"
+
+
+def _add_one(count, times):
+    for _ in range(times):
+        with one_at_a_time(count):
+            count.write_text(str(int(count.read_text()) + 1))
+
+
+def test_processes_that_come_while_a_lock_is_given_back_wait_too(tmp_path):
+    """The file of the lock is removed at its end: those who had it open already must not go by it."""
+    count = tmp_path / "count"
+    count.write_text("0")
+    processes = [get_context("spawn").Process(target=_add_one, args=(count, 40)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert count.read_text() == "120"
+    assert list(tmp_path.iterdir()) == [count]

@@ -12,7 +12,7 @@ from toy_runs import POLARITY, contents, start
 
 from friend_training.core.engines.ray import RayEngine
 from friend_training.core.listener import Silence
-from friend_training.errors import ConfigError, RunError
+from friend_training.errors import MissingPackageError, RunError
 
 LABELS = list(POLARITY["mood"])
 
@@ -136,5 +136,5 @@ def test_a_node_killed_half_way_loses_nothing_and_doubles_nothing(here, cluster,
 
 def test_without_ray_the_error_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigError, match=r"pip install 'friend-training\[ray\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'friend-training\[ray\]'"):
         engine_run(start(tmp_path / "run"), RayEngine())

@@ -4,10 +4,15 @@ import multiprocessing
 import os
 import platform
 import signal
+import sys
 
 import pytest
+from toy_runs import plan
 
 from friend_training.core import files
+from friend_training.core.checkpoint import checkpoint_digest
+from friend_training.core.loop import friend_train
+from friend_training.core.plan import LoopSettings
 from friend_training.core.run import Run
 from friend_training.errors import RunError
 
@@ -117,9 +122,16 @@ def test_the_lock_of_a_dead_process_is_taken_over(run):
     process.start()
     process.join(60)
     assert process.exitcode == -signal.SIGKILL
-    assert (run.folder / "lock").read_text() == str(process.pid)
+    assert (run.folder / "writer").read_text() == str(process.pid)
     with run.locked():
-        assert (run.folder / "lock").read_text() == str(os.getpid())
+        assert (run.folder / "writer").read_text() == str(os.getpid())
+    assert not (run.folder / "writer").exists()
+
+
+def test_a_process_that_does_not_tell_its_memory_leaves_it_open(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)
+    run.phase("train-a-0", dict)
+    assert json.loads((run.folder / "phases" / "train-a-0.json").read_text())["peak_memory_mb"] is None
 
 
 def _full(*_):
@@ -140,3 +152,15 @@ def test_no_space_to_create_a_run(tmp_path, monkeypatch):
     with pytest.raises(RunError, match="no space left"):
         Run.create(tmp_path / "run", "", {})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_may_be_a_string_with_blanks_and_any_letters(tmp_path):
+    folder = f"{tmp_path}/Müllers Läufe, 第 1 次"
+    run = Run.create(folder, "", {})
+    with run.locked(), pytest.raises(RunError, match="第 1 次 is being written"), Run.open(folder).locked():
+        pass
+    friend_train(run, {"mood": plan("mood", iterations=0)}, (), (), settings=LoopSettings(seed=5, iterations=0))
+    second = Run.create(f"{tmp_path}/a second one", "", {})
+    taken_over = plan("mood", iterations=0, base=str(run.checkpoint("mood", 0)))
+    friend_train(second, {"mood": taken_over}, (), (), settings=LoopSettings(seed=5, iterations=0))
+    assert checkpoint_digest(str(second.checkpoint("mood", 0))) == checkpoint_digest(run.checkpoint("mood", 0))

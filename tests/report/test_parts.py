@@ -25,6 +25,7 @@ from friend_training.report.examples import kinds_of
 from friend_training.report.iterations import drifts
 from friend_training.report.kept import is_kept, keep_gold, keep_inputs, kept_gold, kept_inputs
 from friend_training.report.labels import kinds, label_text, shares
+from friend_training.report.page import write_report
 from friend_training.report.plots import Cloud, Group, histogram, scatter
 from friend_training.report.reading import read_study
 from friend_training.report.svg import round_ticks
@@ -211,6 +212,16 @@ def test_seconds_stand_under_what_they_were_spent_on(tmp_path: Path) -> None:
     assert (cost.total, cost.peak_memory_mb) == (78, 140)
     shards = [phase for phase in cost.phases if phase.words.startswith("labelling")]
     assert [(phase.words, phase.seconds) for phase in shards] == [("labelling the pool, iteration 1, 2 shards", 35)]
+
+
+def test_a_run_whose_memory_is_not_known_has_a_report_without_it(tmp_path: Path) -> None:
+    folder = made_study(tmp_path / "study")
+    for path in folder.rglob("phases/*.json"):
+        write_text(path, json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"peak_memory_mb": None}))
+    page = write_report(folder).read_text(encoding="utf-8")
+    assert "Time and memory" in page
+    assert " MB" not in page
+    assert "of memory." not in page
 
 
 def test_bars_of_a_histogram_hold_every_unit() -> None:

@@ -20,6 +20,7 @@ from friend_training.scenarios.experiment import pieces
 from friend_training.scenarios.pick_thresholds import in_words, pick_of
 from friend_training.scenarios.results import settings_id
 from friend_training.scenarios.settings import training_settings
+from friend_training.scenarios.shipped import find_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 SHIPPED = [*CONFIGS.rglob("*.yaml"), *Path(next(iter(friend_training.scenarios.__path__))).rglob("*.yaml")]
@@ -212,3 +213,15 @@ def test_files_that_are_no_config(tmp_path: Path, content: bytes, named: str) ->
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such config file"):
         load_config(tmp_path / "none.yaml")
+
+
+def test_configs_that_need_no_data_go_by_name_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").mkdir()  # a folder of that name, such as one with runs, is no config
+    for name in ("demo", "embedded-few-shot", "embedded-domain-generalisation"):
+        config = find_config(name)
+        assert (config.name, config.data.kind) == (name, "embedded")
+    mine = tmp_path / "configs" / "mine.yaml"
+    mine.parent.mkdir()
+    mine.write_text(TEXT, encoding="utf-8")
+    assert find_config("mine.yaml", folder=tmp_path / "configs") == find_config(str(mine)) == small_config()

@@ -6,10 +6,12 @@ Whatever needs torch is imported inside the subcommands: `friend-train --help` a
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from friend_training import __version__
 from friend_training.cli.agreement import agreement
 from friend_training.cli.bridge import bridges
 from friend_training.cli.compare import compare
@@ -30,7 +32,7 @@ from friend_training.cli.serve import serve
 from friend_training.cli.show import show
 from friend_training.cli.theory import theory
 from friend_training.core.processes import world
-from friend_training.errors import ConfigError, FriendTrainingError
+from friend_training.errors import ConfigError, FriendTrainingError, naming_missing_packages
 
 WRONG_INPUT = 2
 """The exit code for anything that is wrong with what was given; typer uses the same for wrong options."""
@@ -57,8 +59,19 @@ app = typer.Typer(
 )
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"friend-train {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def friend_train(context: typer.Context) -> None:
+def friend_train(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
     """Train models of different tasks on each other's advice.
 
     Two models of related tasks label the same unlabeled text. Their
@@ -98,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="friend-train")
+        with naming_missing_packages():
+            app(args=None if arguments is None else list(arguments), prog_name="friend-train")
     except FriendTrainingError as error:
         _fail(str(error))
     except OSError as error:  # a folder that may not be written, a full disk, an encoder that is not there

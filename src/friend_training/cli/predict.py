@@ -166,7 +166,8 @@ def _file(given: Path) -> Iterator[Path]:
     if given != STANDARD_INPUT:
         yield given
         return
-    with tempfile.NamedTemporaryFile(prefix="friend-train-", suffix=".jsonl") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-        yield Path(copy.name)
+    with tempfile.TemporaryDirectory(prefix="friend-train-") as folder:  # Windows opens no temporary file twice
+        copy = Path(folder) / "dialogues.jsonl"
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield copy

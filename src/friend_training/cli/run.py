@@ -20,7 +20,13 @@ DataDir = Annotated[
 
 
 def run(
-    config: Annotated[str, typer.Argument(help="A YAML file, or the name of a config that comes with us: demo.")],
+    config: Annotated[
+        str,
+        typer.Argument(
+            help="A YAML file, or the name of one that comes with us: demo, embedded-few-shot,"
+            " embedded-domain-generalisation."
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option(help="The run folder to make.", show_default="runs/<name>-seed<seed>")
     ] = None,

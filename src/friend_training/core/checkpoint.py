@@ -10,7 +10,7 @@ from friend_training.core.task import Task
 from friend_training.errors import RunError
 
 
-def save_checkpoint(task: Task, folder: Path) -> str:
+def save_checkpoint(task: Task, folder: str | Path) -> str:
     """Save a task and return the digest of what was written; of several processes only the first does."""
     if not is_first():
         return ""
@@ -19,7 +19,7 @@ def save_checkpoint(task: Task, folder: Path) -> str:
     return checkpoint_digest(folder)
 
 
-def copy_checkpoint(source: Path, folder: Path) -> str:
+def copy_checkpoint(source: str | Path, folder: str | Path) -> str:
     """Take over a checkpoint of another run, such as the Base that several methods start from."""
     _expect(source)
     if not is_first():
@@ -29,16 +29,18 @@ def copy_checkpoint(source: Path, folder: Path) -> str:
     return checkpoint_digest(folder)
 
 
-def load_checkpoint(task: Task, folder: Path, *, digest: str | None = None) -> None:
+def load_checkpoint(task: Task, folder: str | Path, *, digest: str | None = None) -> None:
     """Make a task what was saved there; with a digest, only if not a bit of it has changed since."""
+    folder = Path(folder)
     _expect(folder)
     if digest is not None and checkpoint_digest(folder) != digest:
         raise RunError(f"{folder}: this checkpoint is not the one the run wrote; the run is damaged")
     task.load(folder)
 
 
-def checkpoint_digest(folder: Path) -> str:
+def checkpoint_digest(folder: str | Path) -> str:
     """SHA-256 over the names and contents of all files."""
+    folder = Path(folder)
     total = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:
@@ -47,6 +49,6 @@ def checkpoint_digest(folder: Path) -> str:
     return total.hexdigest()
 
 
-def _expect(folder: Path) -> None:
-    if not folder.is_dir():
+def _expect(folder: str | Path) -> None:
+    if not Path(folder).is_dir():
         raise RunError(f"{folder}: there is no checkpoint here")

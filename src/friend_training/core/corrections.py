@@ -8,7 +8,6 @@ Every selection reads the file once, when it begins, and writes what it found in
 So a correction counts from the next selection on, and a run that is killed and resumed still ends in the same bits.
 """
 
-import fcntl
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
-from friend_training.core.files import write_text
+from friend_training.core.files import one_at_a_time, write_text
 from friend_training.core.picks import Reason
 from friend_training.core.selector import Decisions
 from friend_training.errors import DataError
@@ -60,8 +59,9 @@ class Ruling:
 _correction: TypeAdapter[Correction] = TypeAdapter(Correction)
 
 
-def read_corrections(folder: Path) -> list[Correction]:
+def read_corrections(folder: str | Path) -> list[Correction]:
     """All corrections of a run, in the order they were made."""
+    folder = Path(folder)
     path = folder / CORRECTIONS
     if not path.is_file():
         return []
@@ -79,10 +79,10 @@ def read_corrections(folder: Path) -> list[Correction]:
     return found
 
 
-def keep_correction(folder: Path, correction: Correction) -> None:
+def keep_correction(folder: str | Path, correction: Correction) -> None:
     """Add a correction to a run, whole or not at all, whoever else adds one at the same time."""
-    with (folder / f"{CORRECTIONS}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = Path(folder)
+    with one_at_a_time(folder / CORRECTIONS):
         lines = [json.dumps(asdict(c), ensure_ascii=False) + "\n" for c in [*read_corrections(folder), correction]]
         write_text(folder / CORRECTIONS, "".join(lines))
 
@@ -93,8 +93,9 @@ def standing(corrections: Iterable[Correction]) -> dict[tuple[str, str], Correct
     return {key: correction for key, correction in last.items() if correction.verdict != "withdrawn"}
 
 
-def rulings(folder: Path, label_types: Mapping[str, Any]) -> dict[str, dict[str, Ruling]]:
+def rulings(folder: str | Path, label_types: Mapping[str, Any]) -> dict[str, dict[str, Ruling]]:
     """For each task of a run what was said of its units, every label checked by the task's own type."""
+    folder = Path(folder)
     found: dict[str, dict[str, Ruling]] = {task: {} for task in label_types}
     for (task, unit), correction in standing(read_corrections(folder)).items():
         where = f"{task} unit {unit!r}"

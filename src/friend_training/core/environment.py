@@ -2,9 +2,10 @@
 
 import os
 import platform
-import resource
 import sys
+from importlib import import_module
 from importlib.metadata import distributions
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -17,7 +18,10 @@ def environment() -> dict[str, Any]:
     }
 
 
-def peak_memory_mb() -> float:
-    """The most memory this process has held so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def peak_memory_mb() -> float | None:
+    """The most memory this process has held so far; None where Python does not tell (on Windows)."""
+    if find_spec("resource") is None:
+        return None
+    resource = import_module("resource")
+    peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)  # bytes there, kilobytes elsewhere

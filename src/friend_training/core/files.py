@@ -4,12 +4,13 @@ Temporary names are fixed (`<name>.tmp`), so what a killed process left behind i
 """
 
 import errno
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from filelock import FileLock
 
 from friend_training.errors import RunError
 
@@ -18,8 +19,9 @@ _NEXT_TO_NOTHING = 1 << 16
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it takes the name `path` only when the block ends well."""
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
     try:
@@ -33,8 +35,9 @@ def atomic_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(folder: Path) -> Iterator[Path]:
+def atomic_folder(folder: str | Path) -> Iterator[Path]:
     """Yield a temporary empty folder; it takes the place of `folder` only when the block ends well."""
+    folder = Path(folder)
     temporary = folder.with_name(folder.name + ".tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(parents=True)
@@ -52,27 +55,31 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Processes that would all make the same folder wait for each other; the system frees the lock of one that died.
+def one_at_a_time(path: str | Path) -> Iterator[None]:
+    """Processes that would all make the same file or folder wait for each other, at a file `<name>.lock` beside it.
 
-    What is locked is the folder that it lies in, so nothing is left on disk.
+    The system frees the lock of a process that died. The file is gone when nobody holds the lock.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    place = path.with_name(path.name + ".lock")
+    with FileLock(place):
+        try:
+            yield
+        finally:
+            # While it is held: whoever waits at the file that is removed here sees that, and begins anew at the next.
+            # Windows removes no open file; there the lock does it itself when it is released.
+            with suppress(PermissionError):
+                place.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: str | Path, text: str) -> None:
     with atomic_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager
-def explain_full_disk(run: Path) -> Iterator[None]:
+def explain_full_disk(run: str | Path) -> Iterator[None]:
     """Turn "no space left" into advice. What was finished stays; what was being written is gone and is redone."""
     try:
         yield
@@ -101,8 +108,14 @@ def _is_full_disk(error: Exception) -> bool:
 
 
 def _flush(path: Path) -> None:
-    """Have the system put a file, or the names in a folder, on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+    """Have the system put a file, or the names in a folder, on the disk.
+
+    Windows knows no such thing for folders, and for files only where they may be written.
+    """
+    on_windows = os.name == "nt"
+    if on_windows and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if on_windows else os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

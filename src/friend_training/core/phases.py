@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,7 +20,7 @@ from friend_training.core.in_shards import InShards
 from friend_training.core.labeller import Labeller
 from friend_training.core.labelling import Audit
 from friend_training.core.picks import Nothing, Precision, Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan
+from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.pool import Inputs, as_pool
 from friend_training.core.probe import aimed, probed
 from friend_training.core.processes import world
@@ -64,7 +63,7 @@ class Phases:
         """Train Base on gold, or take over one that several methods share."""
         plan = self.plans[name]
         self.bench.forget(name)
-        if isinstance(plan.base, Path):
+        if not isinstance(plan.base, Training):
             # Copied, so that the run folder is complete by itself.
             return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0))}
         # The result must not depend on the state in which the task object was handed over: restart, or load.

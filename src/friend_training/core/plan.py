@@ -53,11 +53,11 @@ class TaskPlan:
     task: Task
     gold: Sequence[Any]
     dev: Sequence[Any]
-    base: Training | Path
+    base: Training | str | Path
     update: Training | None
     selectors: Sequence[Selector] = ()
     test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    start: Path | None = None
+    start: str | Path | None = None
     probe: Probe | None = None
     test_by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None
 

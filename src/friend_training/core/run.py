@@ -10,9 +10,9 @@ store/              pseudo-labels (see store.py)
 set-aside/          inputs of the pool that could not be read, with the reason
 corrections.jsonl   what people said of pseudo-labels, if they did (see corrections.py)
 metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
+lock, writer        while a process writes the run: its lock, and the number of the process
 """
 
-import fcntl
 import json
 import os
 import time
@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from friend_training.core.environment import environment, peak_memory_mb
 from friend_training.core.files import atomic_folder, explain_full_disk, write_text
@@ -34,12 +36,13 @@ FORMAT = 1
 class Run:
     """A run folder. `create` makes one, `open` finds one; only `locked` and what happens inside it writes."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.store = Store(folder / "store")
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.store = Store(self.folder / "store")
 
     @classmethod
-    def create(cls, folder: Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
+    def create(cls, folder: str | Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
+        folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise RunError(f"{folder} is already there; `friend-train resume {folder}`, or choose another folder")
         with explain_full_disk(folder), atomic_folder(folder) as new:
@@ -52,7 +55,8 @@ class Run:
         return cls(folder)
 
     @classmethod
-    def open(cls, folder: Path) -> "Run":
+    def open(cls, folder: str | Path) -> "Run":
+        folder = Path(folder)
         version = folder / "run.json"
         if not version.is_file():
             raise RunError(f"{folder} is not a run folder: it has no run.json")
@@ -90,20 +94,17 @@ class Run:
         if not is_first():
             yield
             return
-        path = self.folder / "lock"
-        with path.open("a+", encoding="utf-8") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                file.seek(0)
-                raise RunError(f"{self.folder} is being written by process {file.read().strip() or '?'}") from None
-            file.truncate(0)
-            file.write(str(os.getpid()))
-            file.flush()
+        writer = self.folder / "writer"  # a file of its own: on Windows nobody else reads one that is locked
+        try:
+            held = FileLock(self.folder / "lock").acquire(blocking=False)
+        except Timeout:
+            raise RunError(f"{self.folder} is being written by process {_number_in(writer)}") from None
+        with held:
+            write_text(writer, str(os.getpid()))
             try:
                 yield
             finally:
-                file.truncate(0)
+                writer.unlink(missing_ok=True)
 
     def phase(self, name: str, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
         """Do a piece of work once: what a finished phase returned is read from disk ever after.
@@ -158,6 +159,14 @@ class Run:
 
     def _phase_path(self, name: str) -> Path:
         return self.folder / "phases" / f"{name}.json"
+
+
+def _number_in(writer: Path) -> str:
+    """The process that writes a run; it may be beginning or ending just now, and then the file is not there."""
+    try:
+        return writer.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return "?"
 
 
 def _read(path: Path, expected: str) -> dict[str, Any]:

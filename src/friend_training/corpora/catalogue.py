@@ -61,23 +61,25 @@ def known_corpus(name: str) -> Corpus:
     raise DataError(f"no dataset is called {name!r}; known are {names}")
 
 
-def locate(path: str, data_dir: Path) -> Path | None:
+def locate(path: str, data_dir: str | Path) -> Path | None:
     """The file as it lies in the data folder, plain or compressed."""
+    data_dir = Path(data_dir)
     for candidate in (data_dir / path, data_dir / f"{path}.gz"):
         if candidate.is_file():
             return candidate
     return None
 
 
-def find_part(corpus: Corpus, part: Part, data_dir: Path) -> Path | None:
+def find_part(corpus: Corpus, part: Part, data_dir: str | Path) -> Path | None:
     """What to give to a reader: the file, or the folder that holds all the files of the part."""
+    data_dir = Path(data_dir)
     found = [locate(file.path, data_dir) for file in part.files]
     if None in found:
         return None
     return found[0] if len(found) == 1 else (data_dir / part.files[0].path).parent
 
 
-def part_path(name: str, data_dir: Path | None) -> Path:
+def part_path(name: str, data_dir: str | Path | None) -> Path:
     """The place of `corpus/part` (or just `corpus` if it has one part) in the data folder."""
     corpus_name, _, part_name = name.partition("/")
     corpus = known_corpus(corpus_name)

@@ -17,7 +17,7 @@ from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Turn
 
 
-def read_lccc(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_lccc(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """LCCC: JSON, a dialogue is a list of utterances, an utterance has spaces between its characters."""
     for number, utterances in enumerate(innermost_lists(path), start=1):
         if utterances and _all_text(utterances):
@@ -26,7 +26,7 @@ def read_lccc(path: Path, problems: Problems) -> Iterator[Dialogue]:
             problems.report(number, "the dialogue of this number is no list of utterances")
 
 
-def read_xdailydialog(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_xdailydialog(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """XDailyDialog: utterances parted by __eou__; what stands behind a tab (topic, acts, emotions) is not text."""
     for number, line in numbered_lines(path, problems):
         if "__eou__" in line:
@@ -36,7 +36,7 @@ def read_xdailydialog(path: Path, problems: Problems) -> Iterator[Dialogue]:
             problems.report(number, "no __eou__ in the line")
 
 
-def read_duconv_raw(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_duconv_raw(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """DuConv without labels: {"conversation": [utterance, …]} per line, words parted by spaces."""
     for number, utterances in _json_field(path, problems, "conversation"):
         spoken = [tuple(utterance.split(" ")) for utterance in utterances]
@@ -44,7 +44,7 @@ def read_duconv_raw(path: Path, problems: Problems) -> Iterator[Dialogue]:
         yield from _dialogue("duconv-raw", number, turns, problems)
 
 
-def read_corecode(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_corecode(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """CORECODE: {"dialogue": ["A: …", "B: …"], …} per line. A dialogue recurs with every question asked about it."""
     for number, utterances in _json_field(path, problems, "dialogue"):
         parted = [utterance.partition(":") for utterance in utterances]
@@ -55,7 +55,7 @@ def read_corecode(path: Path, problems: Problems) -> Iterator[Dialogue]:
             problems.report(number, "a turn does not begin with its speaker and a colon")
 
 
-def read_kdconv(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_kdconv(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """KdConv: a JSON list of {"messages": [{"message": text, …}, …], …}; the knowledge triples are not read."""
     for number, item in enumerate(_items(path), start=1):
         messages = item.get("messages", ()) if isinstance(item, dict) else ()
@@ -66,7 +66,7 @@ def read_kdconv(path: Path, problems: Problems) -> Iterator[Dialogue]:
             problems.report(number, "the dialogue of this number has no list of messages")
 
 
-def read_cped(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_cped(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """CPED: CSV, one utterance per row. What one speaker says in a row is one turn, joined by a space: this corpus
     has no punctuation and writes pauses that way. A few dialogues have three speakers or more; they keep them."""
     rows = csv.DictReader((line for _, line in numbered_lines(path, problems)), restval="")
@@ -117,7 +117,7 @@ def _dialogue(
         problems.report(name if isinstance(name, int) else line or 0, "a dialogue without any text")
 
 
-def _json_field(path: Path, problems: Problems, field: str) -> Iterator[tuple[int, list[str]]]:
+def _json_field(path: str | Path, problems: Problems, field: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in numbered_lines(path, problems):
         utterances = None
         with problems.skipping(number):
@@ -133,7 +133,7 @@ def _utterances(item: Any, field: str) -> list[str]:
     return utterances
 
 
-def _items(path: Path) -> list[Any]:
+def _items(path: str | Path) -> list[Any]:
     problems = Problems(path, strict=True)
     items = None
     with problems.skipping(1):

@@ -62,17 +62,17 @@ _CONLL = _Layout(CONLL_SUFFIXES, columns=10, number=0, form=1, coarse=3, tag=4, 
 _DP = _Layout(DP_SUFFIXES, columns=3, form=0, tag=1, head=2)
 
 
-def read_conll(path: Path, problems: Problems) -> Iterator[DependencySentence]:
+def read_conll(path: str | Path, problems: Problems) -> Iterator[DependencySentence]:
     """The sentences of a CoNLL-U or CoNLL-X file, or of a folder or archive of them."""
     return _read(path, problems, _CONLL)
 
 
-def read_dp(path: Path, problems: Problems) -> Iterator[DependencySentence]:
+def read_dp(path: str | Path, problems: Problems) -> Iterator[DependencySentence]:
     """The sentences of NLTK's dependency sample: no relations, and the words of `treebank.zip` without its traces."""
     return _read(path, problems, _DP)
 
 
-def _read(path: Path, problems: Problems, layout: _Layout) -> Iterator[DependencySentence]:
+def _read(path: str | Path, problems: Problems, layout: _Layout) -> Iterator[DependencySentence]:
     for file in text_files(path, layout.suffixes):
         lines = ((number, text) for number, text in file.lines if layout is _DP or not text.startswith("#"))
         blocks = (list(block) for blank, block in groupby(lines, key=lambda line: not line[1].strip()) if not blank)

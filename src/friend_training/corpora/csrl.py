@@ -25,7 +25,7 @@ _CUT = re.compile(r"/turn\d+(~\d+)?$")
 _PREDICATE_TAGS = ("B-V", "I-V")
 
 
-def read_csrl(path: Path, problems: Problems) -> Iterator[CsrlExample]:
+def read_csrl(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
     """One example per dialogue and cut (the turn it ends with), with all the predicates of that turn.
 
     The lines of one cut need not follow each other, those of one dialogue must, or the cut is given twice.
@@ -64,7 +64,7 @@ class _Token:
     end: int
 
 
-def _parsed_lines(path: Path, problems: Problems) -> Iterator[_Line]:
+def _parsed_lines(path: str | Path, problems: Problems) -> Iterator[_Line]:
     for number, text in numbered_lines(path, problems):
         line = None
         with problems.skipping(number):

@@ -37,12 +37,12 @@ class FeltUtterance:
     emotion: str
 
 
-def read_meld(path: Path, problems: Problems) -> Iterator[FeltUtterance]:
+def read_meld(path: str | Path, problems: Problems) -> Iterator[FeltUtterance]:
     """MELD: train_sent_emo.csv and the like. Dialogue numbers begin anew in each file, so ids begin with its name."""
     return _read(path, problems, MELD_EMOTIONS)
 
 
-def read_cped_emotions(path: Path, problems: Problems) -> Iterator[FeltUtterance]:
+def read_cped_emotions(path: str | Path, problems: Problems) -> Iterator[FeltUtterance]:
     """CPED: valid_split.csv, test_split.csv. (`chat.read_cped` reads the same files as dialogues without labels.)"""
     return _read(path, problems, CPED_EMOTIONS)
 
@@ -106,8 +106,8 @@ def few_shot(utterances: Sequence[FeltUtterance], labels: int, *, pool: int, see
     return FewShot(tuple(gold[:labels]), tuple(gold[labels:]), tuple(rest[:pool]))
 
 
-def _read(path: Path, problems: Problems, emotions: Sequence[str]) -> Iterator[FeltUtterance]:
-    source = path.name.split(".")[0]
+def _read(path: str | Path, problems: Problems, emotions: Sequence[str]) -> Iterator[FeltUtterance]:
+    source = Path(path).name.split(".")[0]
     last = 0
 
     def lines() -> Iterator[str]:

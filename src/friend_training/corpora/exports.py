@@ -21,14 +21,14 @@ from friend_training.examples import OPENING, SPEAKER, Argument, CsrlExample, Di
 _MYSELF, _YOU = (-1, -1), (-2, -2)
 
 
-def write_rast_plus(path: Path, rewrites: Iterable[str]) -> None:
+def write_rast_plus(path: str | Path, rewrites: Iterable[str]) -> None:
     """Rewritten utterances, in the order of the test file."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for rewrite in rewrites:
             stream.write(" ".join("".join(rewrite.split())) + "\n")
 
 
-def write_csagn(path: Path, examples: Iterable[CsrlExample]) -> None:
+def write_csagn(path: str | Path, examples: Iterable[CsrlExample]) -> None:
     """Dialogues with gold or predicted arguments."""
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for example in examples:

@@ -28,8 +28,9 @@ def public_address(corpus: Corpus, file: CorpusFile) -> str:
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(file.source)}"
 
 
-def fetch_file(corpus: Corpus, file: CorpusFile, data_dir: Path, *, opener: Opener = urlopen) -> Path:
+def fetch_file(corpus: Corpus, file: CorpusFile, data_dir: str | Path, *, opener: Opener = urlopen) -> Path:
     """The file in the data folder: as it lies there, or downloaded now."""
+    data_dir = Path(data_dir)
     here = locate(file.path, data_dir)
     if here is not None:
         return here

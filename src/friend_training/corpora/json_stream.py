@@ -14,7 +14,7 @@ _CHUNK = 1 << 20
 _MARK = re.compile(r'["\\\[\]]')
 
 
-def innermost_lists(path: Path) -> Iterator[list[Any]]:
+def innermost_lists(path: str | Path) -> Iterator[list[Any]]:
     """Every list that holds no other list, in order: a dialogue of LCCC, whether the file is a list or an object."""
     for text in _texts(path):
         try:
@@ -23,7 +23,7 @@ def innermost_lists(path: Path) -> Iterator[list[Any]]:
             raise DataError(f"broken JSON: {error} in {text[:60]!r}", path=path) from error
 
 
-def _decoded(path: Path) -> Iterator[str]:
+def _decoded(path: str | Path) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as stream:
         while chunk := stream.read(_CHUNK):
@@ -33,7 +33,7 @@ def _decoded(path: Path) -> Iterator[str]:
                 raise DataError(f"not UTF-8: {error.reason}", path=path) from error
 
 
-def _texts(path: Path) -> Iterator[str]:
+def _texts(path: str | Path) -> Iterator[str]:
     """Cuts the lists out by their brackets: those inside strings and escaped quotes are passed over."""
     buffer, position, start, in_string, depth = "", 0, -1, False, 0
     for chunk in _decoded(path):

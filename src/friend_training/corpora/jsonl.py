@@ -41,7 +41,7 @@ Example = Dialogue | CsrlExample | RewritingExample | SrlExample
 L = TypeVar("L", DialogueLine, SentenceLine)
 
 
-def read_dialogues(path: Path, problems: Problems) -> Iterator[Dialogue]:
+def read_dialogues(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """Dialogues, with the predicates asked for if the file names them; labels are not looked at."""
     for _, line in _lines(path, problems, DialogueLine):
         yield _dialogue(line)
@@ -52,7 +52,7 @@ def parse_dialogue(text: str) -> Dialogue:
     return _dialogue(_parse(text, DialogueLine))
 
 
-def read_csrl_lines(path: Path, problems: Problems) -> Iterator[CsrlExample]:
+def read_csrl_lines(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
     """Dialogues whose predicates are labelled; a dialogue may have none."""
     for number, line in _lines(path, problems, DialogueLine):
         if line.predicates is None or any(predicate.arguments is None for predicate in line.predicates):
@@ -70,7 +70,7 @@ def read_csrl_lines(path: Path, problems: Problems) -> Iterator[CsrlExample]:
         yield CsrlExample(dialogue, tuple(Roles(predicate, labels[predicate]) for predicate in dialogue.predicates))
 
 
-def read_rewriting_lines(path: Path, problems: Problems) -> Iterator[RewritingExample]:
+def read_rewriting_lines(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
     """Dialogues with the rewrite of their last turn."""
     for number, line in _lines(path, problems, DialogueLine):
         if line.rewrite is None:
@@ -79,7 +79,7 @@ def read_rewriting_lines(path: Path, problems: Problems) -> Iterator[RewritingEx
             yield RewritingExample(_dialogue(line), line.rewrite)
 
 
-def read_sentences(path: Path, problems: Problems) -> Iterator[SrlExample]:
+def read_sentences(path: str | Path, problems: Problems) -> Iterator[SrlExample]:
     for _, line in _lines(path, problems, SentenceLine):
         labels = {
             Predicate(p.start, p.end): tuple(sorted(SentenceArgument(a.role, a.start, a.end) for a in p.arguments))
@@ -90,7 +90,7 @@ def read_sentences(path: Path, problems: Problems) -> Iterator[SrlExample]:
         yield SrlExample(Sentence(line.id, line.text, predicates), roles)
 
 
-def write_jsonl(path: Path, examples: Iterable[Example]) -> int:
+def write_jsonl(path: str | Path, examples: Iterable[Example]) -> int:
     """Writes examples of any kind and says how many; the file appears only when all of them are written."""
     count = 0
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
@@ -148,7 +148,7 @@ def _dialogue(line: DialogueLine) -> Dialogue:
     return Dialogue(line.id, turns, tuple(sorted(Predicate(p.start, p.end) for p in line.predicates or ())))
 
 
-def _lines(path: Path, problems: Problems, model: type[L]) -> Iterator[tuple[int, L]]:
+def _lines(path: str | Path, problems: Problems, model: type[L]) -> Iterator[tuple[int, L]]:
     first_seen: dict[str, int] = {}
     for number, text in numbered_lines(path, problems):
         line = None

@@ -13,8 +13,9 @@ _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: str | Path) -> IO[bytes]:
     """The file's content. gzip is told by its first two bytes, not by the name of the file."""
+    path = Path(path)
     if path.is_dir():
         raise DataError("a file was expected, this is a folder", path=path)
     if not path.is_file():
@@ -24,7 +25,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     return cast("IO[bytes]", gzip.open(path, "rb")) if compressed else path.open("rb")
 
 
-def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: str | Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, counted from 1. Only a line feed ends one: dialogues may hold U+2028."""
     for number, raw in enumerate(_raw_lines(path), start=1):
         line = ""
@@ -36,12 +37,12 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def read_text(path: Path) -> str:
+def read_text(path: str | Path) -> str:
     """A whole small file."""
     return "".join(decoded(raw) for raw in _raw_lines(path))
 
 
-def _raw_lines(path: Path) -> Iterator[bytes]:
+def _raw_lines(path: str | Path) -> Iterator[bytes]:
     with open_bytes(path) as stream:
         try:
             yield from stream

@@ -66,7 +66,7 @@ class ParsingSplit:
         return {name: fingerprint(getattr(self, name)) for name in parts}
 
 
-def penn_sample(data_dir: Path) -> list[ParsedSentence]:
+def penn_sample(data_dir: str | Path) -> list[ParsedSentence]:
     """Every sentence of the sample; an error unless trees and dependencies are of the same words."""
     trees, dependencies = data_dir / TREES, data_dir / DEPENDENCIES
     pairs = zip_longest(

@@ -44,7 +44,7 @@ SOURCES = (
 
 
 def build_pool(
-    data_dir: Path, *, count: int, exclude: Iterable[Dialogue], seed: int, evenly: Sequence[str] = ()
+    data_dir: str | Path, *, count: int, exclude: Iterable[Dialogue], seed: int, evenly: Sequence[str] = ()
 ) -> list[Dialogue]:
     """`count` dialogues from the corpora that are in the data folder, the same ones for the same seed.
 
@@ -104,7 +104,7 @@ def _fitted(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
         yield tuple(turns[first:])
 
 
-def _candidates(source: Source, data_dir: Path, generator: random.Random) -> Iterator[Dialogue]:
+def _candidates(source: Source, data_dir: str | Path, generator: random.Random) -> Iterator[Dialogue]:
     """Chats cut to length. One that recurs is cut once: two cuts of it would overlap without being equal."""
     corpus = known_corpus(source.corpus)
     cut_before: set[str] = set()

@@ -20,7 +20,7 @@ class Problem:
 class Problems:
     """The lines of one file that were skipped; with `strict` the first of them is an error."""
 
-    path: Path
+    path: str | Path
     strict: bool = False
     found: list[Problem] = field(default_factory=list)
 

@@ -28,8 +28,9 @@ class TaggedSentence:
     predicate_words: tuple[int, ...]
 
 
-def read_propbank(path: Path, problems: Problems) -> Iterator[TaggedSentence]:
+def read_propbank(path: str | Path, problems: Problems) -> Iterator[TaggedSentence]:
     """The sentences of a folder {a,b,c}.txt or of a word/POS/label file, each with all its predicates."""
+    path = Path(path)
     lines = _folder_lines(path, problems) if path.is_dir() else _slash_lines(path, problems)
     sentences: dict[tuple[str, ...], list[_Line]] = {}
     for line in lines:
@@ -67,7 +68,7 @@ def _column_file(folder: Path, name: str) -> Path:
     )
 
 
-def _slash_lines(path: Path, problems: Problems) -> Iterator[_Line]:
+def _slash_lines(path: str | Path, problems: Problems) -> Iterator[_Line]:
     for number, text in numbered_lines(path, problems):
         line = None
         with problems.skipping(number):

@@ -18,7 +18,7 @@ from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Sr
 Kind = Literal["csrl", "rewriting", "dialogue", "sentence"]
 """What a file is read as: labelled for CSRL, labelled for rewriting, unlabeled, or sentences with roles."""
 
-Reader = Callable[[Path, Problems], Iterator[Any]]
+Reader = Callable[[str | Path, Problems], Iterator[Any]]
 T = TypeVar("T")
 
 
@@ -38,23 +38,23 @@ class Loaded(Generic[T]):
 
 @overload
 def read_examples(
-    path: Path, kind: Literal["csrl"], *, format: str | None = None, strict: bool = False
+    path: str | Path, kind: Literal["csrl"], *, format: str | None = None, strict: bool = False
 ) -> Loaded[CsrlExample]: ...
 @overload
 def read_examples(
-    path: Path, kind: Literal["rewriting"], *, format: str | None = None, strict: bool = False
+    path: str | Path, kind: Literal["rewriting"], *, format: str | None = None, strict: bool = False
 ) -> Loaded[RewritingExample]: ...
 @overload
 def read_examples(
-    path: Path, kind: Literal["dialogue"], *, format: str | None = None, strict: bool = False
+    path: str | Path, kind: Literal["dialogue"], *, format: str | None = None, strict: bool = False
 ) -> Loaded[Dialogue]: ...
 @overload
 def read_examples(
-    path: Path, kind: Literal["sentence"], *, format: str | None = None, strict: bool = False
+    path: str | Path, kind: Literal["sentence"], *, format: str | None = None, strict: bool = False
 ) -> Loaded[SrlExample]: ...
 @overload
-def read_examples(path: Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]: ...
-def read_examples(path: Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]:
+def read_examples(path: str | Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]: ...
+def read_examples(path: str | Path, kind: Kind, *, format: str | None = None, strict: bool = False) -> Loaded[Any]:
     """The examples of a file, all in memory; `format` is told by the first line unless given.
 
     Lines of public files that contradict themselves are skipped and listed, or an error with `strict`. Our own JSONL is
@@ -69,7 +69,7 @@ def read_examples(path: Path, kind: Kind, *, format: str | None = None, strict: 
     return Loaded(examples, tuple(problems.found), known, kind)
 
 
-def stream_examples(path: Path, kind: Kind, problems: Problems, *, format: str) -> Iterator[Any]:
+def stream_examples(path: str | Path, kind: Kind, problems: Problems, *, format: str) -> Iterator[Any]:
     """The same as a stream, for files that do not fit in memory and for looking at every bad line."""
     reader = _readers(format).get(kind)
     if reader is None:
@@ -78,14 +78,14 @@ def stream_examples(path: Path, kind: Kind, problems: Problems, *, format: str) 
 
 
 def open_corpus(
-    name: str, kind: Kind, *, format: str | None = None, data_dir: Path | None = None, strict: bool = False
+    name: str, kind: Kind, *, format: str | None = None, data_dir: str | Path | None = None, strict: bool = False
 ) -> Loaded[Any]:
     """`read_examples` for a path or for the name of a known dataset, such as duconv/test."""
     path = Path(name) if Path(name).exists() else part_path(name, data_dir)
     return read_examples(path, kind, format=format, strict=strict)
 
 
-def native_kind(path: Path, format: str) -> Kind:
+def native_kind(path: str | Path, format: str) -> Kind:
     """The most that a file's format says: its labels where it has some. Our own format is told by its first line."""
     if format != "jsonl":
         return next(iter(_readers(format)))
@@ -133,11 +133,11 @@ def _kinds(format: str) -> str:
 
 
 def _without_labels(reader: Reader) -> Reader:
-    def read(path: Path, problems: Problems) -> Iterator[Dialogue]:
+    def read(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
         return (example.dialogue for example in reader(path, problems))
 
     return read
 
 
-def _sentences(path: Path, problems: Problems) -> Iterator[SrlExample]:
+def _sentences(path: str | Path, problems: Problems) -> Iterator[SrlExample]:
     return (sentence.example for sentence in read_propbank(path, problems))

@@ -14,17 +14,17 @@ from friend_training.errors import DataError
 from friend_training.examples import Dialogue, RewritingExample, Turn
 
 
-def read_rewrite(path: Path, problems: Problems) -> Iterator[RewritingExample]:
+def read_rewrite(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
     """REWRITE: two context utterances, u_t and its rewrite, parted by two tabs."""
     return _read(path, problems, "rewrite", _rewrite_fields)
 
 
-def read_restoration(path: Path, problems: Problems) -> Iterator[RewritingExample]:
+def read_restoration(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
     """RESTORATION-200K: four context utterances, u_t, the one after it, a label (0: complete), the restored one."""
     return _read(path, problems, "restoration", _restoration_fields)
 
 
-def read_canard(path: Path, problems: Problems) -> Iterator[RewritingExample]:
+def read_canard(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
     """CANARD: article, section, questions and answers so far, the question, its rewrite; any number of fields.
 
     The questions of one conversation follow each other, each with all that was said before it. Their ids say that they
@@ -66,7 +66,7 @@ def _canard_fields(line: str) -> tuple[Sequence[str], str]:
 
 
 def _read(
-    path: Path, problems: Problems, name: str, fields: Callable[[str], tuple[Sequence[str], str]]
+    path: str | Path, problems: Problems, name: str, fields: Callable[[str], tuple[Sequence[str], str]]
 ) -> Iterator[RewritingExample]:
     for number, line in numbered_lines(path, problems):
         example = None

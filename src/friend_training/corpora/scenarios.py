@@ -13,50 +13,50 @@ Csrl = list[CsrlExample]
 Rewriting = list[RewritingExample]
 
 
-def duconv(data_dir: Path) -> tuple[Csrl, Csrl, Csrl]:
+def duconv(data_dir: str | Path) -> tuple[Csrl, Csrl, Csrl]:
     """Train, dev, test: 240 and 60 dialogues of the dev file; the test file is only ever test."""
     parts = split(_csrl("duconv/dev", data_dir), {"train": 240, "dev": 60})
     return parts["train"], parts["dev"], _csrl("duconv/test", data_dir)
 
 
-def personal_dialog(data_dir: Path) -> tuple[Csrl, Csrl]:
+def personal_dialog(data_dir: str | Path) -> tuple[Csrl, Csrl]:
     """Dev and test: 30 and 70 dialogues. The original file holds 100 dialogues more; they are test too."""
     parts = split(_csrl("personal-dialog/test", data_dir), {"dev": 30, "test": None})
     return parts["dev"], parts["test"]
 
 
-def news_dialog(data_dir: Path) -> Csrl:
+def news_dialog(data_dir: str | Path) -> Csrl:
     """All of it, for the bridge."""
     return _csrl("news-dialog/test", data_dir)
 
 
-def rewrite(data_dir: Path) -> tuple[Rewriting, Rewriting, Rewriting]:
+def rewrite(data_dir: str | Path) -> tuple[Rewriting, Rewriting, Rewriting]:
     """Train, dev, test: 16,000, 1,000 and 1,000; what is left over stays unused."""
     parts = split(_rewriting("rewrite/all", data_dir), {"train": 16_000, "dev": 1_000, "test": 1_000})
     return parts["train"], parts["dev"], parts["test"]
 
 
-def restoration(data_dir: Path) -> tuple[Rewriting, Rewriting]:
+def restoration(data_dir: str | Path) -> tuple[Rewriting, Rewriting]:
     """Dev and test: 2,000 and 3,095."""
     parts = split(_rewriting("restoration/valid", data_dir), {"dev": 2_000, "test": None})
     return parts["dev"], parts["test"]
 
 
-def chinese_propbank(data_dir: Path) -> tuple[list[SrlExample], list[SrlExample]]:
+def chinese_propbank(data_dir: str | Path) -> tuple[list[SrlExample], list[SrlExample]]:
     """Train and dev, as published."""
     train, dev = chinese_propbank_tagged(data_dir)
     return [sentence.example for sentence in train], [sentence.example for sentence in dev]
 
 
-def chinese_propbank_tagged(data_dir: Path) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
+def chinese_propbank_tagged(data_dir: str | Path) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
     """The same with words and parts of speech, for the predicate finder."""
     train, dev = (part_path(f"chinese-propbank/{part}", data_dir) for part in ("train", "dev"))
     return list(read_propbank(train, Problems(train))), list(read_propbank(dev, Problems(dev)))
 
 
-def _csrl(name: str, data_dir: Path) -> Csrl:
+def _csrl(name: str, data_dir: str | Path) -> Csrl:
     return read_examples(part_path(name, data_dir), "csrl").examples
 
 
-def _rewriting(name: str, data_dir: Path) -> Rewriting:
+def _rewriting(name: str, data_dir: str | Path) -> Rewriting:
     return read_examples(part_path(name, data_dir), "rewriting").examples

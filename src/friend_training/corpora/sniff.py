@@ -26,8 +26,9 @@ FORMATS = (
 _LOOK = 1 << 16
 
 
-def sniff(path: Path) -> str:
+def sniff(path: str | Path) -> str:
     """The name of the file's format. A folder is taken for the column files of Chinese PropBank."""
+    path = Path(path)
     if path.is_dir():
         return "propbank"
     line = first_line(path)
@@ -39,7 +40,7 @@ def sniff(path: Path) -> str:
     return guess
 
 
-def first_line(path: Path) -> str:
+def first_line(path: str | Path) -> str:
     """The first line that is not blank."""
     for _, line in numbered_lines(path, Problems(path, strict=True)):
         return line
@@ -55,7 +56,7 @@ def json_object(line: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _json_format(path: Path, line: str) -> str:
+def _json_format(path: str | Path, line: str) -> str:
     if line.lstrip().startswith("["):
         with open_bytes(path) as stream:
             return "kdconv" if b'"messages"' in stream.read(_LOOK) else "lccc"

@@ -41,8 +41,9 @@ def document_of(sentence: str) -> str:
     return sentence.rpartition("/")[0]
 
 
-def text_files(path: Path, suffixes: tuple[str, ...]) -> Iterator[TextFile]:
+def text_files(path: str | Path, suffixes: tuple[str, ...]) -> Iterator[TextFile]:
     """The files with one of these endings, by name (in a tar: as they lie there); a single file whatever its ending."""
+    path = Path(path)
     found = False
     try:
         for name, stream in _members(path, suffixes):

@@ -28,7 +28,7 @@ _TOKEN = re.compile(r"[()]|[^\s()]+")
 _CATEGORY = re.compile(r"[^-=|]+")
 
 
-def read_treebank(path: Path, problems: Problems) -> Iterator[TreeExample]:
+def read_treebank(path: str | Path, problems: Problems) -> Iterator[TreeExample]:
     """The trees of a file, of a folder or of an archive. A tree with a fault is reported, and keeps its number."""
     for file in text_files(path, SUFFIXES):
         for number, reading in enumerate(_trees(file, problems), start=1):

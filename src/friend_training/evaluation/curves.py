@@ -75,8 +75,9 @@ class Panel:
     levels: tuple[Level, ...] = ()
 
 
-def draw(panels: Sequence[Panel], path: Path) -> None:
+def draw(panels: Sequence[Panel], path: str | Path) -> None:
     """Draw the panels side by side; the file's ending says as what."""
+    path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise ConfigError(f"{path}: a figure is written as {', '.join(FORMATS)}, not as {path.suffix or 'nothing'}")

@@ -77,7 +77,7 @@ tags: [friend-training, {task}]
 
 ## How to load it
 
-With `pip install friend-training`:
+With `pip install 'friend-training[torch]'`:
 
 ```python
 from friend_training import FriendTrainedModel

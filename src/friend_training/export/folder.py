@@ -20,7 +20,13 @@ READABLE = 0o644
 
 
 def export_model(
-    run: Path, task: TaskName, out: Path, *, method: str | None = None, onnx: bool = False, device: str = AUTO
+    run: str | Path,
+    task: TaskName,
+    out: str | Path,
+    *,
+    method: str | None = None,
+    onnx: bool = False,
+    device: str = AUTO,
 ) -> None:
     """Write the model of one task, as a method left it, into a new folder `out`; it appears whole or not at all.
 
@@ -29,6 +35,8 @@ def export_model(
     out/           what `FriendTrainedModel.from_pretrained` reads, README.md, and model.onnx if asked for
     out/encoder/   the encoder alone, after training, for `transformers.AutoModel.from_pretrained`
     """
+    run = Path(run)
+    out = Path(out)
     if out.exists():
         raise ConfigError(f"{out} is already there; choose another folder")
     if onnx:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim
 
-from friend_training.errors import ConfigError
+from friend_training.errors import MissingPackageError
 from friend_training.examples import Dialogue, Predicate, Turn
 from friend_training.nn.role_labeller import RoleBatch
 from friend_training.nn.torch_task import TorchTask
@@ -55,12 +55,12 @@ def network_inputs(task: TorchTask, batch: Any) -> dict[str, Tensor]:
 
 
 def check_onnx() -> None:
-    missing = [name for name in ("onnx", "onnxscript") if find_spec(name) is None]
-    if missing:
-        raise ConfigError(f"--onnx needs {' and '.join(missing)}: pip install 'friend-training[onnx]'")
+    for name in ("onnx", "onnxscript"):
+        if find_spec(name) is None:
+            raise MissingPackageError(name)
 
 
-def export_onnx(task: TorchTask, path: Path) -> None:
+def export_onnx(task: TorchTask, path: str | Path) -> None:
     """Write `path`; needs the extra friend-training[onnx]. It takes some ten seconds."""
     check_onnx()
     definition = task.definition

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from friend_training.core.plan import TaskPlan
+from friend_training.core.plan import TaskPlan, Training
 from friend_training.errors import ConfigError
 
 
@@ -19,5 +19,6 @@ def check_partners(plans: Mapping[str, TaskPlan], partners: Mapping[str, TaskPla
     for name, plan in plans.items():
         if partners[name].task is plan.task:
             raise ConfigError(f"{method}: the second model of task {name!r} is the same object as the first")
-        if isinstance(plan.base, Path) and plan.base == partners[name].base:
+        bases = [one.base for one in (plan, partners[name]) if not isinstance(one.base, Training)]
+        if len(bases) == 2 and Path(bases[0]) == Path(bases[1]):
             raise ConfigError(f"{method}: both models of task {name!r} begin as the same Base, {plan.base}")

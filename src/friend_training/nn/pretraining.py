@@ -24,8 +24,9 @@ CONTEXT_SMOOTHING = 0.75
 """The usual damping of context frequencies: rare neighbours are not worth more than common ones."""
 
 
-def pretrain_encoder(folder: Path, texts: Sequence[str], shape: EncoderShape, *, seed: int) -> None:
+def pretrain_encoder(folder: str | Path, texts: Sequence[str], shape: EncoderShape, *, seed: int) -> None:
     """Write a small encoder into `folder` whose word embeddings know the company that characters keep in `texts`."""
+    folder = Path(folder)
     tokenizer = make_encoder(folder, list(texts), shape, seed=seed)
     vectors, known = neighbour_vectors(texts, tokenizer, shape.width, seed=seed)
     model = AutoModel.from_pretrained(str(folder))

@@ -143,13 +143,15 @@ class TorchTask:
     def _evaluate(self, gold: Sequence[Any], progress: Progress) -> Mapping[str, float]:
         return self.definition.score(gold, self._predict(self.definition.inputs_of(gold), progress))
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
+        folder = Path(folder)
         self.network.encoder.save_shape(folder)  # type: ignore[union-attr, operator]
         self.definition.save(folder)
         save_weights(self.network, folder / WEIGHTS)
         (folder / "task.json").write_text(json.dumps({"task": self.name}) + "\n")
 
-    def load(self, folder: Path) -> None:
+    def load(self, folder: str | Path) -> None:
+        folder = Path(folder)
         self.definition.check(folder)
         network = self.definition.network(shaped_encoder(folder))
         network.load_state_dict(load_file(folder / WEIGHTS))

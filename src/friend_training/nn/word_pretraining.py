@@ -13,9 +13,10 @@ from friend_training.nn.word_vocabulary import WordVocabulary
 
 
 def pretrain_word_encoder(
-    folder: Path, sentences: Sequence[Sequence[str]], shape: WordEncoderShape, *, seed: int
+    folder: str | Path, sentences: Sequence[Sequence[str]], shape: WordEncoderShape, *, seed: int
 ) -> None:
     """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder."""
+    folder = Path(folder)
     vocabulary = WordVocabulary.of(sentences)
     if not vocabulary.forms:
         raise DataError("a word encoder is made from raw text, and none was given")

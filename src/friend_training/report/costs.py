@@ -1,7 +1,7 @@
 """Time and memory: of every method by what it did, and of every phase."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from friend_training.core.run import Run
@@ -27,16 +27,16 @@ class PhaseCost:
 
     words: str
     seconds: float
-    peak_memory_mb: float
+    peak_memory_mb: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds by kind, in the order of KINDS; the memory is the most that the process ever held."""
+    """Seconds by kind, in the order of KINDS; the memory is the most that the process ever held, if it is known."""
 
     words: str
     seconds: tuple[float, ...]
-    peak_memory_mb: float
+    peak_memory_mb: float | None
     phases: tuple[PhaseCost, ...]
 
     @property
@@ -62,12 +62,17 @@ def _cost(words: str, phases: Sequence[Phase]) -> Cost:
     return Cost(
         words,
         tuple(seconds.values()),
-        max(phase.peak_memory_mb for phase in phases),
+        most(phase.peak_memory_mb for phase in phases),
         tuple(
-            PhaseCost(_words(name, group), sum(p.seconds for p in group), max(p.peak_memory_mb for p in group))
+            PhaseCost(_words(name, group), sum(p.seconds for p in group), most(p.peak_memory_mb for p in group))
             for name, group in groups.items()
         ),
     )
+
+
+def most(peaks: Iterable[float | None]) -> float | None:
+    """The highest of those that are known: on Windows a process does not tell."""
+    return max((peak for peak in peaks if peak is not None), default=None)
 
 
 def _words(name: str, group: Sequence[Phase]) -> str:

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.core.files import write_text
 from friend_training.core.run import Run
-from friend_training.report.costs import KINDS, costs_of
+from friend_training.report.costs import KINDS, costs_of, most
 from friend_training.report.drawn import role_class
 from friend_training.report.examples import Example, Kind, examples_of, kinds_of
 from friend_training.report.figures import Figure, figures_of
@@ -31,7 +31,7 @@ from friend_training.report.scores import DevScores, printed, scores_on_dev, sco
 from friend_training.report.settings import machine, settings
 from friend_training.report.summary import summary
 from friend_training.report.units import Units, units_of
-from friend_training.report.words import duration, metric_in_words, percent, score
+from friend_training.report.words import duration, megabytes, metric_in_words, percent, score
 
 NAME = "report.html"
 
@@ -51,12 +51,14 @@ class TaskSection:
     kinds: list[tuple[Kind, list[Example]]]
 
 
-def write_report(folder: Path, out: Path | None = None) -> Path:
+def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     """Write the report of a run, finished or not, into its folder or to `out`; return where it is.
 
     The folder is that of a study, of one of its methods, or of any run. Texts and gold labels are shown where the run
     has kept them (see kept.py).
     """
+    folder = Path(folder)
+    out = None if out is None else Path(out)
     path = out or folder / NAME
     write_text(path, render(read_study(folder)))
     return path
@@ -71,6 +73,7 @@ def render(study: Study) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "score": score, "duration": duration, "role_class": role_class}
+    environment.filters |= {"megabytes": megabytes, "most": most}
     return environment.get_template("report.html").render(_contents(study))
 
 

@@ -35,7 +35,7 @@ class Phase:
 
     name: str
     seconds: float
-    peak_memory_mb: float
+    peak_memory_mb: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class Study:
         return next(iter(named or having[-1:]), None)
 
 
-def read_study(folder: Path) -> Study:
+def read_study(folder: str | Path) -> Study:
+    folder = Path(folder)
     run = Run.open(folder)
     config = _config(run)
     records = _records(folder / RESULTS)

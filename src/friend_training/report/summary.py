@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from friend_training.report.costs import Cost
+from friend_training.report.costs import Cost, most
 from friend_training.report.reading import MethodRun, Study
 from friend_training.report.scores import LOWER_IS_BETTER, main_metric, printed
 from friend_training.report.words import duration, metric_in_words, percent
@@ -33,9 +33,10 @@ def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
             for task, counted in focus.selected(last).items()
         ]
     if costs:
-        peak = max(cost.peak_memory_mb for cost in costs)
+        peak = most(cost.peak_memory_mb for cost in costs)
+        memory = "" if peak is None else f"; at most {peak / 1024:.1f} GB of memory"
         total = sum(cost.total for cost in costs)
-        found.append(Sentence("cost", f"{duration(total)} in all; at most {peak / 1024:.1f} GB of memory."))
+        found.append(Sentence("cost", f"{duration(total)} in all{memory}."))
     return found
 
 

@@ -67,6 +67,11 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def megabytes(memory: float | None) -> str:
+    """'1,204 MB'; a dash where it is not known."""
+    return "–" if memory is None else f"{memory:,.0f} MB"
+
+
 def percent(share: float | None) -> str:
     """'35.1 %'; a dash where there is nothing to take a share of."""
     return "–" if share is None else f"{100 * share:.1f} %"

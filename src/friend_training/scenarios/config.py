@@ -252,8 +252,9 @@ LATER_SETTINGS = {
 """Settings that came later and that a config may leave out: they can be set where it does."""
 
 
-def load_config(path: Path, overrides: list[str] | None = None) -> Config:
+def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
     """Read a YAML file and change some of its values: `--set tasks.csrl.base_steps=300`."""
+    path = Path(path)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

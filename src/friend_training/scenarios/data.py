@@ -73,8 +73,9 @@ class RunData:
         return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
 
 
-def load_data(config: Config, data_dir: Path | None, progress: Progress = lambda done, total: None) -> RunData:
+def load_data(config: Config, data_dir: str | Path | None, progress: Progress = lambda done, total: None) -> RunData:
     """Make or read the data; `progress` is told how much of it is there."""
+    data_dir = None if data_dir is None else Path(data_dir)
     data = config.data
     if isinstance(data, EmbeddedData):
         return _embedded(data, config, progress)

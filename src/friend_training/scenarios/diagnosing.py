@@ -77,8 +77,10 @@ class Diagnosis:
 
 
 def diagnose(
-    study: Path, method: str, data_dir: Path | None, progress: Progress = lambda done, total: None
+    study: str | Path, method: str, data_dir: str | Path | None, progress: Progress = lambda done, total: None
 ) -> Diagnosis:
+    study = Path(study)
+    data_dir = None if data_dir is None else Path(data_dir)
     config = run_config(study)
     run = Run.open(method_folder(study, method))
     data = _dev_of(study, config, data_dir)

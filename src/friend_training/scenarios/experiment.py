@@ -12,9 +12,10 @@ from pydantic import Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
 from friend_training.methods.known import with_needed
-from friend_training.scenarios.config import Config, Method, load_config
+from friend_training.scenarios.config import Config, Method
 from friend_training.scenarios.results import done, settings_id
 from friend_training.scenarios.section import Section
+from friend_training.scenarios.shipped import find_config
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
 """The paper's figures 3a; 3b and 3c; 4."""
@@ -37,7 +38,8 @@ class Variant(Section):
 
 
 class Experiment(Section):
-    """experiment.yaml: what to run. `config` is relative to the file; `set` changes some of its values."""
+    """experiment.yaml: what to run. `config` is a path relative to the file, or the name of one that comes with us;
+    `set` changes some of its values."""
 
     title: str
     config: str
@@ -80,7 +82,8 @@ class Piece:
         return Piece(config, self.folder, self.resources, self.variant)
 
 
-def load_experiment(folder: Path) -> Experiment:
+def load_experiment(folder: str | Path) -> Experiment:
+    folder = Path(folder)
     path = folder / "experiment.yaml"
     if not path.is_file():
         raise ConfigError(f"{folder} is no experiment: it has no experiment.yaml")
@@ -94,8 +97,8 @@ def load_experiment(folder: Path) -> Experiment:
 
 
 def pieces(
-    folder: Path,
-    runs: Path,
+    folder: str | Path,
+    runs: str | Path,
     *,
     seeds: Sequence[int] | None = None,
     variants: Sequence[str] | None = None,
@@ -105,6 +108,8 @@ def pieces(
 
     `seeds`, `variants` and `only` (methods, with what they need) leave out all others for now.
     """
+    folder = Path(folder)
+    runs = Path(runs)
     experiment = load_experiment(folder)
     _check_named("--variants", variants, [variant.name for variant in experiment.vary])
     made = [
@@ -121,8 +126,9 @@ def pieces(
     return [piece for piece in chosen if piece.config.methods]
 
 
-def left(folder: Path, piece: Piece) -> list[str]:
+def left(folder: str | Path, piece: Piece) -> list[str]:
     """The methods of a run that have no result yet."""
+    folder = Path(folder)
     finished = done(folder)
     return [m for m in piece.config.methods if (piece.config_id, m, piece.config.seed) not in finished]
 
@@ -131,12 +137,12 @@ def _piece(folder: Path, runs: Path, experiment: Experiment, variant: Variant | 
     place = runs / folder.name
     changes = [*experiment.set, f"seed={seed}"]
     if variant is None:
-        config = load_config(folder / experiment.config, changes)
+        config = find_config(experiment.config, changes, folder=folder)
         return Piece(config, place / f"seed-{seed}", place / "resources")
     changes += variant.set
     if variant.methods is not None:
         changes.append(f"methods={json.dumps(variant.methods)}")
-    config = load_config(folder / experiment.config, changes)
+    config = find_config(experiment.config, changes, folder=folder)
     return Piece(config, place / variant.name / f"seed-{seed}", place / f"resources-{_resources_id(config)}", variant)
 
 

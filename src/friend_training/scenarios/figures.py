@@ -58,8 +58,9 @@ KINDS: dict[FigureKind, Kind] = {
 }
 
 
-def panels(folder: Path) -> list[Panel]:
+def panels(folder: str | Path) -> list[Panel]:
     """The parts of an experiment's figure that have results."""
+    folder = Path(folder)
     kind = load_experiment(folder).figure
     if kind is None:
         drawn = ", ".join(KINDS)

@@ -31,19 +31,22 @@ _ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "dev
 _METHODS, _RESOURCES = "methods", "resources.txt"
 
 
-def method_folder(run: Path, method: str) -> Path:
+def method_folder(run: str | Path, method: str) -> Path:
+    run = Path(run)
     return run / _METHODS / method
 
 
-def whole_run(folder: Path) -> Path:
+def whole_run(folder: str | Path) -> Path:
     """The study that a folder belongs to: advice about a method's folder can be followed as it is printed."""
+    folder = Path(folder)
     outer = folder.resolve().parent.parent
     inside = folder.resolve().parent.name == _METHODS and (outer / "run.json").is_file()
     return outer if inside else folder
 
 
-def run_config(folder: Path, *, device: str = "auto") -> Config:
+def run_config(folder: str | Path, *, device: str = "auto") -> Config:
     """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
+    folder = Path(folder)
     config = parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
     return config.model_copy(update={"device": device})
 
@@ -95,8 +98,9 @@ def _environment(folder: Path) -> dict[str, Any]:
     return found
 
 
-def methods_there(folder: Path) -> list[str]:
+def methods_there(folder: str | Path) -> list[str]:
     """The methods that have been begun in a run, whatever its config asks for now, in the order of tables."""
+    folder = Path(folder)
     return [name for name in METHODS if (method_folder(folder, name) / "run.json").is_file()]
 
 
@@ -135,8 +139,9 @@ def _different(first: Any, second: Any, name: str) -> Iterator[str]:
         yield name
 
 
-def read_records(folder: Path) -> list[dict[str, Any]]:
+def read_records(folder: str | Path) -> list[dict[str, Any]]:
     """The records of a run's finished methods."""
+    folder = Path(folder)
     path = folder / RESULTS
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
 
@@ -149,7 +154,8 @@ def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:
     write_text(folder / RESULTS, "".join(lines))
 
 
-def is_finished(folder: Path) -> bool:
+def is_finished(folder: str | Path) -> bool:
+    folder = Path(folder)
     there = {record["method"] for record in read_records(folder)}
     return (folder / RESULTS).is_file() and there >= set(run_config(folder).methods)
 

@@ -26,9 +26,10 @@ class OpenedTask:
     iteration: int
 
 
-def open_task(folder: Path, task: TaskName, method: str | None = None, *, device: str = AUTO) -> OpenedTask:
+def open_task(folder: str | Path, task: TaskName, method: str | None = None, *, device: str = AUTO) -> OpenedTask:
     """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
     choose_device(device)  # before anything is read
+    folder = Path(folder)
     config = run_config(folder, device=device)
     torch.set_num_threads(config.threads)
     chosen = method or _default_method(folder)

@@ -6,7 +6,8 @@ from pathlib import Path
 from friend_training.errors import ConfigError
 
 
-def data_folder(given: Path | None) -> Path:
+def data_folder(given: str | Path | None) -> Path:
+    given = None if given is None else Path(given)
     named = given or (Path(os.environ["FRIEND_TRAINING_DATA"]) if os.environ.get("FRIEND_TRAINING_DATA") else None)
     if named is None:
         raise ConfigError("this run needs public datasets: name their folder by --data-dir or FRIEND_TRAINING_DATA")

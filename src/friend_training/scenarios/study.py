@@ -95,10 +95,10 @@ class Workshop:
 
 def run_study(
     config: Config,
-    folder: Path,
+    folder: str | Path,
     *,
-    data_dir: Path | None = None,
-    resources: Path | None = None,
+    data_dir: str | Path | None = None,
+    resources: str | Path | None = None,
     base_from: Sequence[Path] = (),
     listener: Listener | None = None,
     keep: Callable[[dict[str, Any]], None] = lambda record: None,
@@ -110,6 +110,9 @@ def run_study(
     `keep` is given every record as soon as its method is finished.
     Several processes (`core.processes`) all call this; only the first writes, and keeps records.
     """
+    folder = Path(folder)
+    data_dir = None if data_dir is None else Path(data_dir)
+    resources = None if resources is None else Path(resources)
     device = choose_device(config.device)
     make_engine(config.engine, config.device)  # what this machine cannot do is refused before anything is made
     torch.set_num_threads(config.threads)

@@ -10,7 +10,6 @@ import pytest
 
 from friend_training.errors import DataError, FriendTrainingError
 from friend_training.examples import Predicate, Sentence
-from friend_training.tasks.srl import hanlp
 from friend_training.tasks.srl.hanlp import HanlpParser
 from friend_training.tasks.srl.parsed import ParsedSentence, ParserBridge
 
@@ -67,7 +66,7 @@ def test_roles_without_a_predicate_are_an_error() -> None:
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hanlp, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "hanlp", None)
     with pytest.raises(FriendTrainingError, match=r"friend-training\[hanlp\]"):
         HanlpParser()
 

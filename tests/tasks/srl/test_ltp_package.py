@@ -1,3 +1,4 @@
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -5,7 +6,6 @@ import pytest
 
 from friend_training.errors import FriendTrainingError
 from friend_training.examples import Predicate, Sentence, SentenceArgument
-from friend_training.tasks.srl import ltp_package
 from friend_training.tasks.srl.ltp_package import LtpPackageParser, restore_batch_encode_plus
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, ParserBridge
 
@@ -64,7 +64,7 @@ def test_texts_of_all_lengths_come_back_in_order_and_empty_ones_are_not_asked() 
 
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ltp_package, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "ltp", None)
     with pytest.raises(FriendTrainingError, match=r"friend-training\[ltp\]"):
         LtpPackageParser()
 

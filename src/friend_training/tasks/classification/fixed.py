@@ -55,8 +55,9 @@ class FixedTask:
         return cls(name, answers, version=version)
 
     @classmethod
-    def from_file(cls, name: str, path: Path) -> "FixedTask":
+    def from_file(cls, name: str, path: str | Path) -> "FixedTask":
         """Predictions made elsewhere, by the id of the input (see prediction_file.py)."""
+        path = Path(path)
         predictions = read_predictions(path)
 
         def answers(inputs: Sequence[Any]) -> list[Answer | None]:

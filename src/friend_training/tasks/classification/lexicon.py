@@ -54,8 +54,9 @@ class Lexicon:
         return (word in self.positive) - (word in self.negative)
 
 
-def read_lexicon(path: Path, *, spaced: bool) -> Lexicon:
+def read_lexicon(path: str | Path, *, spaced: bool) -> Lexicon:
     """Lines `positive: word word …`, `negative: …`, `negation: …`; a kind may have several lines, # is a remark."""
+    path = Path(path)
     words: dict[str, set[str]] = {"positive": set(), "negative": set(), "negation": set()}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.strip() or line.startswith("#"):

@@ -38,8 +38,9 @@ class Predictions:
         return self.lines[id]
 
 
-def read_predictions(path: Path) -> Predictions:
+def read_predictions(path: str | Path) -> Predictions:
     """The whole file; the first line that is not right is an error."""
+    path = Path(path)
     if not path.is_file():
         raise DataError("no such file", path=path)
     content = path.read_bytes()

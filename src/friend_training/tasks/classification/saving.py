@@ -12,11 +12,10 @@ import hashlib
 import json
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from friend_training.errors import FriendTrainingError, RunError
+from friend_training.errors import RunError, naming_missing_packages
 
 MODEL, NOTE = "model.joblib", "task.json"
 
@@ -55,6 +54,5 @@ def _version(package: str) -> str:
 
 
 def _joblib() -> Any:
-    if find_spec("joblib") is None:
-        raise FriendTrainingError("classifiers are saved with joblib: pip install 'friend-training[sklearn]'")
-    return import_module("joblib")
+    with naming_missing_packages():
+        return import_module("joblib")

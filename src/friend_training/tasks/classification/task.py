@@ -80,8 +80,10 @@ class ClassifierTask:
         predicted = self.predict([given for given, _ in gold])
         return classification_scores([units[0].label for units in predicted], [label for _, label in gold])
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | Path) -> None:
+        folder = Path(folder)
         save_model(self.model, folder, task=self.name)
 
-    def load(self, folder: Path) -> None:
+    def load(self, folder: str | Path) -> None:
+        folder = Path(folder)
         self._trained = load_model(folder, task=self.name, kind=type(self._untrained))

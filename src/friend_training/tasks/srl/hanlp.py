@@ -1,10 +1,9 @@
 """Adapter to HanLP 2.1, the paper's sentence-level SRL parser."""
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from typing import Any
 
-from friend_training.errors import DataError, FriendTrainingError
+from friend_training.errors import DataError, naming_missing_packages
 from friend_training.examples import SentenceArgument
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, word_spans
@@ -58,9 +57,8 @@ def _frame(words: Sequence[tuple[int, int]], labelled: Sequence[Sequence[Any]]) 
 
 
 def _load(model: str, device: str) -> Callable[..., Any]:
-    if find_spec("hanlp") is None:
-        raise FriendTrainingError("the package 'hanlp' is not installed: pip install 'friend-training[hanlp]'")
-    import hanlp
+    with naming_missing_packages():
+        import hanlp
 
     chosen = choose_device(device)
     cards = [chosen.index] if chosen.type == "cuda" else -1  # of others than CUDA's HanLP knows nothing

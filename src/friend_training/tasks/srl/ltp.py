@@ -75,7 +75,8 @@ class LtpParser:
         self.encoder, self.heads = self.encoder.to(self.device), on_device(self.heads, self.device)
 
     @classmethod
-    def load(cls, folder: Path, *, device: str = AUTO) -> "LtpParser":
+    def load(cls, folder: str | Path, *, device: str = AUTO) -> "LtpParser":
+        folder = Path(folder)
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")

@@ -1,10 +1,9 @@
 """Adapter to the `ltp` package (4.2), for people who have it and one of its larger models."""
 
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
-from friend_training.errors import FriendTrainingError
+from friend_training.errors import naming_missing_packages
 from friend_training.examples import SentenceArgument
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, word_spans
 
@@ -41,9 +40,8 @@ def _frame(frame: dict[str, Any], spans: Sequence[tuple[int, int]]) -> Frame:
 
 
 def _load(model: str) -> Callable[..., Any]:
-    if find_spec("ltp") is None:
-        raise FriendTrainingError("the package 'ltp' is not installed: pip install 'friend-training[ltp]'")
-    from ltp import LTP
+    with naming_missing_packages():
+        from ltp import LTP
 
     ltp = LTP(model)
     restore_batch_encode_plus(ltp.tokenizer)

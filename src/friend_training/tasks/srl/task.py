@@ -39,8 +39,9 @@ class TrainedBridge:
         return [tuple(unit.label for unit in units) for units in self.task.predict(sentences)]
 
 
-def open_bridge(folder: Path, *, device: str = AUTO) -> TrainedBridge:
+def open_bridge(folder: str | Path, *, device: str = AUTO) -> TrainedBridge:
     """A bridge that was trained and saved, in a run's `bridge` folder; it brings its own vocabulary and shape."""
+    folder = Path(folder)
     if not (folder / "task.json").is_file():
         raise RunError(f"{folder} holds no trained bridge; expected the folder 'bridge' of a finished run")
     how = json.loads((folder / HOW).read_text()) if (folder / HOW).is_file() else {}
