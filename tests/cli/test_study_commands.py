@@ -12,6 +12,7 @@ import pytest
 import yaml
 from tiny_study import CORPUS, FriendTrain
 
+import patience
 from friend_training.cli import study
 from friend_training.core import files
 from friend_training.scenarios import shipped
@@ -91,7 +92,7 @@ def test_ctrl_c_stops_and_resume_completes(
             process.send_signal(signal.SIGINT)
             break
     rest = process.stderr.read()
-    assert process.wait(timeout=60) == 130
+    assert process.wait(patience.ANSWER) == 130
     assert rest.strip() == f"Stopped. Go on with: friend-train resume {folder}"
     assert any(line.startswith("pre-training the encoder: ") for line in lines)
     shown = friend_train("show", folder)
