@@ -1,6 +1,8 @@
 """The adapter against a document that is hand-written from HanLP's documentation, not recorded from a run."""
 
 import json
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,9 @@ import pytest
 from friend_training.errors import DataError, FriendTrainingError
 from friend_training.examples import Predicate, Sentence
 from friend_training.tasks.srl import hanlp
-from friend_training.tasks.srl.hanlp import HanlpParser
+from friend_training.tasks.srl.hanlp import HanlpParser, missing_of_hanlp
 from friend_training.tasks.srl.parsed import ParsedSentence, ParserBridge
+from friend_training.tasks.srl.predicates import FramedWordFinder
 
 FIXTURE = json.loads((Path(__file__).parent / "hanlp_document.json").read_text(encoding="utf-8"))
 TEXTS: list[str] = FIXTURE["texts"]
@@ -68,3 +71,50 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setattr(hanlp, "find_spec", lambda name: None)
     with pytest.raises(FriendTrainingError, match=r"friend-training\[hanlp\]"):
         HanlpParser()
+    assert "friend-training[hanlp]" in missing_of_hanlp("any")
+
+
+def test_its_frames_tell_the_predicates_of_a_text() -> None:
+    found = FramedWordFinder(HanlpParser(pipeline=pipeline)).find(TEXTS)
+    words = [[text[at.start : at.end] for at in predicates] for text, predicates in zip(TEXTS, found, strict=True)]
+    assert words == [["洗"], ["爱", "做"], []]
+
+
+PACKAGE = """
+class pretrained:
+    class mtl:
+        SMALL = "https://example.org/mtl/small.zip"
+
+def load(named):
+    raise ConnectionError(f"no way to {named}" + chr(10) + "many more lines")
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package that calls itself hanlp, whose models lie in this folder; there is no internet."""
+    home, package = tmp_path / "home", tmp_path / "site" / "hanlp"
+    (package / "utils").mkdir(parents=True)
+    (package / "__init__.py").write_text(PACKAGE)
+    (package / "utils" / "__init__.py").write_text("")
+    place = f"def path_from_url(url):\n    return {str(home)!r} + '/mtl/' + url.rpartition('/')[2]\n"
+    (package / "utils" / "io_util.py").write_text(place)
+    monkeypatch.syspath_prepend(str(package.parent))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hanlp"]:
+        monkeypatch.delitem(sys.modules, name)
+    yield home
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hanlp"]:
+        del sys.modules[name]
+
+
+def test_a_model_that_is_not_there_is_told_in_one_line(installed: Path) -> None:
+    with pytest.raises(FriendTrainingError, match=r"HanLP's model SMALL is not in .*mtl") as caught:
+        HanlpParser("SMALL")
+    assert "\n" not in str(caught.value)
+    assert "https://example.org/mtl/small.zip" in missing_of_hanlp("SMALL")
+    assert "no model 'OTHER'" in missing_of_hanlp("OTHER")
+    (installed / "mtl" / "small").mkdir(parents=True)
+    assert missing_of_hanlp("SMALL") == ""
+    assert missing_of_hanlp(str(installed)) == ""
+    with pytest.raises(FriendTrainingError, match=r"no way to https://example.org/mtl/small.zip$"):
+        HanlpParser("SMALL")

@@ -1,6 +1,5 @@
 """A run of many units costs the page no more than one of few: answers have a size of their own, whatever the run's."""
 
-
 import pytest
 from fastapi.testclient import TestClient
 from small_run import large_study
