@@ -1,20 +1,27 @@
-"""What all tests share: one thread, the folders of public data, and a tiny encoder made on the spot."""
+"""What all tests share: one thread, no clocks, the folders of public data, and a tiny encoder made on the spot."""
 
 import os
 from pathlib import Path
 
+import patience
+
 # Before torch is imported: the sums of several threads come in no fixed order, and two cores are soon too few.
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# Before pytest-timeout is configured: the last limit of every test. It ends one that hangs, never one that is slow.
+os.environ.setdefault("PYTEST_TIMEOUT", f"{patience.TEST:g}")
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 from friend_training.corpora.embedded import Domain, generate
 from friend_training.nn.encoder import EncoderShape, make_encoder
 from friend_training.nn.tokens import Tokenizer
 
 torch.set_num_threads(1)
+settings.register_profile("no clocks", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clocks")
 
 
 def _folder(variable: str) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-SECONDS = 500
+import patience
 
 
 def in_processes(count: int, folder: Path, work: Callable[..., Any], *given: Any) -> list[Any]:
@@ -24,7 +24,7 @@ def in_processes(count: int, folder: Path, work: Callable[..., Any], *given: Any
     for child in children:
         child.start()
     for child in children:
-        child.join(SECONDS)
+        child.join(patience.ANSWER)
     ends = [child.exitcode for child in children]
     for child in children:
         child.kill()

@@ -7,6 +7,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from friend_training.cli import progress
 from friend_training.cli.progress import counting, watching
 from friend_training.cli.words import phase_in_words
 from friend_training.core.pace import Pace, PaceListener
@@ -34,6 +35,11 @@ def test_phases_in_words(phase: str, words: str) -> None:
     assert phase_in_words(phase) == words
 
 
+@pytest.fixture
+def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: 0.0)
+
+
 def _watch(console: Console) -> None:
     with watching(console) as listener:
         listener.planned(["fdt/train-csrl-0", "fdt/select-1"], ["fdt/train-csrl-0"])
@@ -43,12 +49,14 @@ def _watch(console: Console) -> None:
             listener.finished(phase)
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_plain_lines_where_there_is_no_terminal() -> None:
     out = io.StringIO()
     _watch(Console(file=out))
     assert out.getvalue() == "FDT: selecting, iteration 1: 0.0 s\n"
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_the_pace_of_labelling_is_part_of_its_line() -> None:
     out = io.StringIO()
     with watching(Console(file=out)) as listener:
@@ -69,8 +77,8 @@ def test_bars_with_time_left_on_a_terminal() -> None:
     out = io.StringIO()
     _watch(Console(file=out, force_terminal=True, width=100))
     assert "FDT, all phases" in out.getvalue()
-    with counting(Console(file=out, force_terminal=True, width=100), "labelling 9 dialogues") as progress:
-        progress(3, 9)
+    with counting(Console(file=out, force_terminal=True, width=100), "labelling 9 dialogues") as counted:
+        counted(3, 9)
     assert "labelling 9 dialogues" in out.getvalue()
     assert "left" in out.getvalue()
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from tiny_study import FriendTrain
 
+import patience
 from friend_training.web.listening import listening
 from untrained_run import make_run
 
@@ -28,12 +29,13 @@ def test_serve_until_it_is_stopped(untrained: Path) -> None:
             assert process.stderr is not None
             line = next(line for line in process.stderr if "http://" in line)
             address = urlsplit(line[line.index("http://") :].split()[0])
-            connection = HTTPConnection(address.hostname or "", address.port, timeout=60)
+            connection = HTTPConnection(address.hostname or "", address.port, timeout=patience.ANSWER)
             connection.request("GET", "/health")
             assert json.load(connection.getresponse())["method"] == "fdt"
             connection.close()
             process.send_signal(signal.SIGTERM)
             assert "Traceback" not in process.stderr.read()
+            process.wait(patience.ANSWER)
         finally:
             process.kill()
     assert process.returncode in (0, -signal.SIGTERM)

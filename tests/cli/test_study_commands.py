@@ -12,6 +12,7 @@ import pytest
 import yaml
 from tiny_study import CORPUS, FriendTrain
 
+import patience
 from friend_training.cli import study
 from friend_training.core import files
 from friend_training.scenarios import shipped
@@ -69,6 +70,21 @@ def test_settings_can_be_changed(
     assert done == [(7, Path("runs/tiny-seed7"))]
 
 
+def test_a_dry_run_says_what_is_missing_and_trains_nothing(
+    friend_train: FriendTrain, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = friend_train("run", tiny, "--dry-run")
+    assert said.code == 0, said.err
+    assert "Nothing is missing" in said.out
+    assert "2 methods would take about" in said.out
+    said = friend_train("run", tiny, "--dry-run", "--set", "encoder={kind: pretrained, source: no/such}")
+    assert said.code == 2
+    assert "missing  encoder no/such: " in said.out
+    assert "1 of 3 things are missing. Nothing was trained." in said.out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_ctrl_c_stops_and_resume_completes(
     friend_train: FriendTrain, tiny: Path, finished: Path, tmp_path: Path
 ) -> None:
@@ -91,7 +107,7 @@ def test_ctrl_c_stops_and_resume_completes(
             process.send_signal(signal.SIGINT)
             break
     rest = process.stderr.read()
-    assert process.wait(timeout=60) == 130
+    assert process.wait(patience.ANSWER) == 130
     assert rest.strip() == f"Stopped. Go on with: friend-train resume {folder}"
     assert any(line.startswith("pre-training the encoder: ") for line in lines)
     shown = friend_train("show", folder)

@@ -1,11 +1,11 @@
 import errno
 import shutil
-import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pytest
 
+import patience
 from friend_training.core.files import atomic_file, atomic_folder, explain_full_disk, one_at_a_time, write_text
 from friend_training.errors import RunError
 
@@ -74,12 +74,13 @@ def _write_short(path):
 
 
 def test_a_folder_that_several_want_at_once_is_made_once(tmp_path):
-    folder, made = tmp_path / "new" / "shared", []
+    folder, come, made = tmp_path / "new" / "shared", [], []
 
     def make(number):
+        come.append(number)
         with one_at_a_time(folder):
             if not folder.exists():
-                time.sleep(0.02)  # long enough for the others to come
+                patience.wait_until(lambda: len(come) == 6, "the others, who want it too")
                 with atomic_folder(folder) as new:
                     (new / "by").write_text(str(number))
                 made.append(number)

@@ -3,11 +3,14 @@
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from toy_runs import SETTINGS, plan, start, two_friends
 from toy_runs import pool as toy_pool
 
+import patience
+from friend_training.core import processes
 from friend_training.core.bench import Bench
 from friend_training.core.checkpoint import checkpoint_digest, copy_checkpoint, save_checkpoint
 from friend_training.core.in_shards import InShards
@@ -40,6 +43,13 @@ def test_the_second_waits_for_what_the_first_records(tmp_path: Path, monkeypatch
     run = start(tmp_path / "run")
     did: list[str] = []
     found: list[dict[str, object]] = []
+    looks: list[float] = []
+
+    def look(seconds: float) -> None:
+        looks.append(seconds)
+        time.sleep(seconds)
+
+    monkeypatch.setattr(processes, "time", SimpleNamespace(sleep=look))
 
     def follow() -> None:
         found.append(run.phase("alone", lambda: did.append("alone") or {}))
@@ -48,14 +58,14 @@ def test_the_second_waits_for_what_the_first_records(tmp_path: Path, monkeypatch
     monkeypatch.setenv("RANK", "1")
     waiting = threading.Thread(target=follow)
     waiting.start()
-    time.sleep(0.3)
+    patience.wait_until(lambda: len(looks) > 2, "the second, who looks for the first one's record")
     assert waiting.is_alive()
     assert (did, found) == ([], [])
     monkeypatch.setenv("RANK", "0")
     with run.locked():
         run.phase("together", lambda: {"by": "first"})  # known before the second gets there: it need not do it
         run.phase("alone", lambda: {"by": "first"})
-    waiting.join(10)
+    waiting.join(patience.ANSWER)
     assert found == [{"by": "first"}, {"by": "first"}]
     assert did == []
 

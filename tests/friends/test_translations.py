@@ -144,7 +144,7 @@ def test_gold_labels_of_embedded_dialogues_agree_totally(domain: Domain, scoring
 
 
 @given(st.integers(0, 2**40), st.sampled_from(list(Domain)))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_gold_labels_agree_for_any_seed(seed: int, domain: Domain) -> None:
     assert _matches_of_gold(generate(8, seed=seed, domain=domain), RoleMatcher()) <= {1.0}
 

@@ -58,7 +58,7 @@ def _joined(sequences: np.ndarray) -> np.ndarray:
     seed=st.integers(0, 2**32 - 1),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_decoding_equals_the_enumerator(
     length: int, sharpness: float, insides: float, adjacent: Adjacent, seed: int, data: st.DataObject
 ) -> None:

@@ -21,7 +21,7 @@ def random_head(seed: int, *, units: int = 3, slots: int = 4, classes: int = 5) 
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_hard_target_is_a_soft_one_that_is_sure(seed: int) -> None:
     head, targets = random_head(seed)
     soft = F.one_hot(targets, head.logits.size(-1)).float()
@@ -62,7 +62,7 @@ def test_soft_targets_are_cross_entropy() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_what_the_mask_hides_does_not_count(seed: int) -> None:
     head, targets = random_head(seed)
     changed = torch.where(head.mask.unsqueeze(2), head.logits, 100 * torch.randn_like(head.logits))

@@ -3,7 +3,7 @@
 from itertools import groupby
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.examples import OPENING, SPEAKER, Dialogue, Turn
@@ -67,7 +67,6 @@ def test_only_the_last_turns_of_the_context_are_shown(tokenizer: Tokenizer) -> N
     speakers=st.booleans(),
     max_length=st.integers(4, 40),
 )
-@settings(deadline=None)
 def test_the_oldest_context_is_dropped_and_never_the_utterance(
     tokenizer: Tokenizer, texts: list[str], speakers: bool, max_length: int
 ) -> None:
@@ -84,7 +83,6 @@ def test_the_oldest_context_is_dropped_and_never_the_utterance(
 
 
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), speakers=st.booleans(), data=st.data())
-@settings(deadline=None)
 def test_offsets_lead_back_to_the_same_characters(
     tokenizer: Tokenizer, texts: list[str], speakers: bool, data: st.DataObject
 ) -> None:

@@ -5,11 +5,12 @@ import threading
 import pytest
 import torch
 
+import patience
 from friend_training.nn.side_by_side import side_by_side
 
 
 def test_answers_come_in_order_and_from_two_threads_with_one_each(two_threads: None) -> None:
-    both_at_work = threading.Barrier(2, timeout=20)  # broken if one thread had to do both
+    both_at_work = threading.Barrier(2, timeout=patience.ANSWER)  # broken if one thread had to do both
 
     def work(part: int) -> tuple[int, int]:
         both_at_work.wait()

@@ -124,6 +124,31 @@ def test_set_knows_settings_that_a_config_may_leave_out() -> None:
         load_config(CONFIGS / "domain-generalisation.yaml", ["data.pool_of=labelled"])
 
 
+def test_the_paper_s_settings_are_the_paper_s() -> None:
+    few_shot, other_domain = (
+        load_config(CONFIGS / "paper" / f"{name}.yaml") for name in ("few-shot", "domain-generalisation")
+    )
+    for config in (few_shot, other_domain):
+        assert config.data.model_dump() | {"pool": 20_000, "dev": None, "ltp": None} == config.data.model_dump()
+        assert config.max_length == 125
+        for task in (config.tasks.csrl, config.tasks.rewriting):
+            training = task.training
+            assert (training.batch_size, training.encoder_rate, task.pseudo_weight) == (16, 4e-5, 1.0)
+            assert (task.pick_threshold, task.confidence_weight) == (0.6, 0.2)
+        assert {"base", "multitask-base", "sst", "mt", "cps", "scot", "stbr", "stea", "fdt"} <= set(config.methods)
+    assert {"fdt-s", "base-full"} <= set(few_shot.methods), "few-shot alone has labels to spare"
+    for name in ("paper-few-shot", "paper-domain-generalisation"):
+        assert [piece.config.seed for piece in pieces(EXPERIMENTS / name, Path("runs"))] == [1, 2, 3]
+
+
+def test_a_finder_comes_with_its_parser() -> None:
+    paper = CONFIGS / "paper" / "few-shot.yaml"
+    with pytest.raises(ConfigError, match=r"data.public.ltp: .*name its folder"):
+        load_config(paper, ["data.finder=ltp-verbs"])
+    with pytest.raises(ConfigError, match=r"bridge: .*must be hanlp too"):
+        load_config(paper, ["bridge={kind: ltp, source: x}"])
+
+
 def test_a_threshold_is_a_number_or_what_it_is_found_by() -> None:
     config = small_config("tasks.csrl.pick_threshold={precision: 0.8}", "tasks.rewriting.sst_threshold={share: 0.1}")
     assert parse_config(config_text(config), "again") == config

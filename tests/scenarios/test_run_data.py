@@ -23,7 +23,7 @@ def units_of(examples: list[CsrlExample]) -> list[tuple[str, Roles]]:
 
 
 @given(count=st.integers(1, len(UNITS)), seed=st.integers(0, 1000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_drawing_predicates(count: int, seed: int) -> None:
     drawn = draw_predicates(EXAMPLES, count, seed=seed)
     assert len(units_of(drawn)) == len(set(units_of(drawn))) == count

@@ -41,6 +41,7 @@ SEVERAL_PROCESSES = ("run", "resume")
 """The commands that know what to do where torchrun or accelerate launch start them several times."""
 
 QUIET = {
+    "HANLP_VERBOSE": "0",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "TOKENIZERS_PARALLELISM": "false",

@@ -36,6 +36,9 @@ def run(
     ] = None,
     data_dir: DataDir = None,
     device: DeviceOfRun = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what is missing on this machine, and what the run would cost.")
+    ] = False,
 ) -> None:
     """Train and compare the methods of a config.
 
@@ -44,7 +47,8 @@ def run(
     scores on test. Everything is kept in the run folder: config, models,
     every pseudo-label with its scores, metrics.
 
-    A run can be stopped at any time (Ctrl-C) and resumed.
+    A run can be stopped at any time (Ctrl-C) and resumed. --dry-run
+    exits with 2 where something is missing.
 
     Networks compute on the config's `device`: auto (a graphics card
     where there is one), cpu, cuda, cuda:N or mps. Several cards label
@@ -53,6 +57,7 @@ def run(
 
     Try: friend-train run demo --set seed=2 --set iterations=1
     """
+    from friend_training.cli.dry_run import tell_needs
     from friend_training.cli.study import do_study, show_outcome
     from friend_training.scenarios.shipped import find_config
 
@@ -60,5 +65,8 @@ def run(
     folder = out or Path("runs") / f"{settings.name}-seed{settings.seed}"
     if is_first() and (folder / "run.json").exists():  # the others may see the one that the first has just made
         raise RunError(f"{folder} is a run already; `friend-train resume {folder}`, or choose another folder by --out")
+    if dry_run:
+        tell_needs(settings, folder, data_dir)
+        return
     do_study(settings, folder, data_dir=data_dir)
     show_outcome(folder)

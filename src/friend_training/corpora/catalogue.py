@@ -79,18 +79,28 @@ def find_part(corpus: Corpus, part: Part, data_dir: str | Path) -> Path | None:
     return found[0] if len(found) == 1 else (data_dir / part.files[0].path).parent
 
 
-def part_path(name: str, data_dir: str | Path | None) -> Path:
-    """The place of `corpus/part` (or just `corpus` if it has one part) in the data folder."""
+def known_part(name: str) -> tuple[Corpus, Part]:
+    """What is called `corpus/part`, or just `corpus` if it has one part."""
     corpus_name, _, part_name = name.partition("/")
     corpus = known_corpus(corpus_name)
     parts = [part for part in corpus.parts if part.name == part_name or (not part_name and len(corpus.parts) == 1)]
     if not parts:
         raise DataError(f"{corpus.name} has the parts {', '.join(f'{corpus.name}/{p.name}' for p in corpus.parts)}")
+    return corpus, parts[0]
+
+
+def is_here(name: str, data_dir: Path) -> bool:
+    return find_part(*known_part(name), data_dir) is not None
+
+
+def part_path(name: str, data_dir: str | Path | None) -> Path:
+    """The place of `corpus/part` in the data folder."""
+    corpus, part = known_part(name)
     if data_dir is None:
         raise DataError(f"{name} is looked for in the data folder: give --data-dir or set {DATA_VARIABLE}")
-    found = find_part(corpus, parts[0], data_dir)
+    found = find_part(corpus, part, data_dir)
     if found is None:
-        missing = next(file.path for file in parts[0].files if locate(file.path, data_dir) is None)
+        missing = next(file.path for file in part.files if locate(file.path, data_dir) is None)
         raise DataError(
             f"{name} is not in {data_dir}: {missing} (or {missing}.gz) is missing. "
             f"Where there is internet, `friend-train data fetch {corpus.name}` gets it"

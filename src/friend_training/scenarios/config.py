@@ -228,6 +228,14 @@ class Config(Section):
                 raise ValueError(f"{method} needs {' and '.join(missing)} before it in the list")
         return methods
 
+    @field_validator("bridge")
+    @classmethod
+    def _a_bridge_that_finds_predicates_is_hanlp(cls, bridge: Any, given: ValidationInfo) -> Any:
+        data = given.data.get("data")
+        if isinstance(data, PublicData) and data.finder == "hanlp-frames" and not isinstance(bridge, HanlpBridge):
+            raise ValueError("data.finder is hanlp-frames, so the bridge must be hanlp too")
+        return bridge
+
     @field_validator("informed")
     @classmethod
     def _all_methods_can_be_informed(cls, informed: bool, given: ValidationInfo) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from friend_training.core.labelling import Audit
 from friend_training.corpora import embedded, scenarios
+from friend_training.corpora.catalogue import is_here
 from friend_training.corpora.embedded import Domain, EmbeddedDialogue
 from friend_training.corpora.fingerprint import fingerprint
 from friend_training.corpora.pool import build_pool
@@ -16,15 +17,16 @@ from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Sr
 from friend_training.friends.csrl_rewriting import Sigma
 from friend_training.friends.gold_bridge import GoldSigma, gold_sigma
 from friend_training.scenarios.bridge_data import bridge_sentences
-from friend_training.scenarios.config import Config
+from friend_training.scenarios.config import Config, HanlpBridge
 from friend_training.scenarios.data_sections import EmbeddedData, FileData, PublicData
 from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
 from friend_training.scenarios.gold import hidden_gold
 from friend_training.scenarios.labelled_pool import left_over
 from friend_training.scenarios.making import Making, Progress
 from friend_training.scenarios.places import data_folder, model_source
+from friend_training.tasks.srl.hanlp import HanlpParser
 from friend_training.tasks.srl.ltp import LtpParser
-from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
+from friend_training.tasks.srl.predicates import FramedVerbFinder, FramedWordFinder, PredicateFinder, VerbFinder
 
 TRAIN_SEED, DEV_SEED, TEST_SEED, POOL_SEED, BRIDGE_SEED = 11, 12, 13, 14, 15
 """The embedded corpora are as fixed as a published dataset: a run's seed only draws from them."""
@@ -124,10 +126,15 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
     work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
     duconv_train, duconv_dev, duconv_test = scenarios.duconv(folder)
     rewrite_train, rewrite_dev, rewrite_test = scenarios.rewrite(folder)
-    personal_dev, personal_test = scenarios.personal_dialog(folder)
-    restoration_dev, restoration_test = scenarios.restoration(folder)
-    work.add(LABELLED_FILES)
     in_domain = data.scenario == "few-shot"
+    # In few-shot nothing is tested on the other domain: where its corpora are here, the pool has none of them either.
+    personal_dev, personal_test = list[CsrlExample](), list[CsrlExample]()
+    restoration_dev, restoration_test = list[RewritingExample](), list[RewritingExample]()
+    if not in_domain or is_here("personal-dialog/test", folder):
+        personal_dev, personal_test = scenarios.personal_dialog(folder)
+    if not in_domain or is_here("restoration/valid", folder):
+        restoration_dev, restoration_test = scenarios.restoration(folder)
+    work.add(LABELLED_FILES)
     csrl_dev, csrl_test = (duconv_dev, duconv_test) if in_domain else (personal_dev, personal_test)
     dr_dev, dr_test = (rewrite_dev, rewrite_test) if in_domain else (restoration_dev, restoration_test)
     held_out = [
@@ -151,7 +158,9 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
     else:
         pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED, evenly=data.pool_corpora)
     work.add(POOL_FILES)
-    train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
+    train, dev = list[SrlExample](), list[SrlExample]()
+    if config.bridge.kind == "trained":
+        train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
     work.add(BRIDGE_FILES)
     return RunData(
         csrl_gold=csrl_gold,
@@ -160,22 +169,29 @@ def _public(data: PublicData, config: Config, folder: Path, progress: Progress) 
         rewriting_gold=rewriting_gold,
         rewriting_dev=dr_dev[: data.dev],
         rewriting_test=dr_test,
-        pool=with_gold + with_found_predicates(pool, data, config.device, work.part(data.pool)),
+        pool=with_gold + with_found_predicates(pool, config, work.part(data.pool)),
         bridge_train=train,
         bridge_dev=dev,
         audit=audit,
     )
 
 
-def with_found_predicates(
-    pool: Sequence[Dialogue], data: PublicData, device: str, progress: Progress
-) -> list[Dialogue]:
+def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Progress) -> list[Dialogue]:
     """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
-    parser = LtpParser.load(Path(model_source(data.ltp)), device=device)
-    parser.progress = progress
-    finder = VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
-    found = finder.find([dialogue.utterance.text for dialogue in pool])
+    found = pool_finder(config, progress).find([dialogue.utterance.text for dialogue in pool])
     return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)]
+
+
+def pool_finder(config: Config, progress: Progress = lambda done, total: None) -> PredicateFinder:
+    """What finds the predicates of the public chats, which give none."""
+    data = config.data
+    assert isinstance(data, PublicData)
+    if data.finder == "hanlp-frames":
+        assert isinstance(config.bridge, HanlpBridge)
+        return FramedWordFinder(HanlpParser(config.bridge.model, device=config.device))
+    parser = LtpParser.load(model_source(str(data.ltp)), device=config.device)
+    parser.progress = progress
+    return VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
 
 
 def _files(data: FileData, config: Config, data_dir: Path | None, progress: Progress) -> RunData:

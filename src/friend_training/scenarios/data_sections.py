@@ -33,18 +33,28 @@ class PublicData(Section):
     'labelled' makes the pool of training dialogues that are not among the drawn ones, whose hidden gold can tell which
     pseudo-labels are right; 'chats' are dialogues that nobody has labelled. `pool_corpora` are the chats to take, as
     many of each; empty is LCCC as in the paper, and others only when it is used up (corpora/pool.py).
+    `dev` is so many predicates and dialogues of dev; null takes all there are.
+    `finder` finds the predicates of chats: LTP, from the folder `ltp`, or the bridge, where that is HanLP; then `ltp`
+    may be null.
     """
 
     kind: Literal["public"]
     scenario: Literal["few-shot", "domain-generalisation"]
     csrl_labels: Count | None
     rewriting_labels: Count | None
-    dev: Count
+    dev: Count | None
     pool: Count
-    finder: Literal["ltp-verbs", "ltp-framed-verbs"]
-    ltp: str
+    finder: Literal["ltp-verbs", "ltp-framed-verbs", "hanlp-frames"]
+    ltp: str | None
     pool_of: Annotated[Literal["chats", "labelled"], Field(exclude_if=lambda said: said == "chats")] = "chats"
     pool_corpora: Annotated[tuple[PoolCorpus, ...], Field(exclude_if=lambda names: not names)] = ()
+
+    @field_validator("ltp")
+    @classmethod
+    def _ltp_is_named_where_it_is_used(cls, ltp: str | None, given: ValidationInfo) -> str | None:
+        if ltp is None and given.data.get("finder") != "hanlp-frames":
+            raise ValueError("this finder is LTP's: name its folder, or let finder be hanlp-frames")
+        return ltp
 
     @field_validator("pool_of")
     @classmethod

@@ -31,8 +31,10 @@ def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> lis
     return [examples[number] for number in sorted(chosen)]
 
 
-def first_units(examples: Sequence[CsrlExample], count: int) -> list[CsrlExample]:
-    """Whole examples, in order, until `count` predicates are together."""
+def first_units(examples: Sequence[CsrlExample], count: int | None) -> list[CsrlExample]:
+    """Whole examples, in order, until `count` predicates are together; None takes all."""
+    if count is None:
+        return list(examples)
     chosen: list[CsrlExample] = []
     units = 0
     for example in examples:

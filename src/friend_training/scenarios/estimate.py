@@ -14,6 +14,7 @@ from friend_training.methods.known import METHODS, SCORED_ONLY
 from friend_training.scenarios.config import Config, ScratchEncoder
 from friend_training.scenarios.data_sections import EmbeddedData, FileData
 from friend_training.scenarios.experiment import Piece
+from friend_training.scenarios.places import model_file
 from friend_training.scenarios.resources import resource_phases
 from friend_training.scenarios.same_base import SHARED, base_settings
 from friend_training.scenarios.strong import BUDGET
@@ -32,6 +33,8 @@ RATES = {"scratch": Rates(0.125, 0.0025), "pretrained": Rates(0.6, 0.01)}
 """Measured on two cores with two runs side by side: 2 layers × 128 from scratch, ernie-3.0-nano (4 × 312)."""
 
 SCRATCH_SIZE = 2 * 128
+PRETRAINED_SIZE = 4 * 312**2
+SCRATCH_VOCABULARY = 4000
 BATCH_SIZE = 16
 
 STEP_COST = {"mt": 1.4, "cps": 2.0, "scot": 2.0, "stea": 1.4, "fdt-readers": 1.5, "sst-readers": 1.5, "fdt-s": 2.0}
@@ -40,6 +43,24 @@ STEP_COST = {"mt": 1.4, "cps": 2.0, "scot": 2.0, "stea": 1.4, "fdt-readers": 1.5
 SECOND_BASE = ("cps", "scot", "sst-readers")
 UNKNOWN_SIZE = 1000
 """Dialogues of a file that nobody has counted yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderSize:
+    """What the cost of an encoder depends on. `assumed` where nobody could look: it is BERT base's size then."""
+
+    layers: int
+    width: int
+    vocabulary: int
+    assumed: bool = False
+
+    @property
+    def parameters(self) -> int:
+        """Embeddings, and per layer four square matrices of attention and two that are four times as wide."""
+        return self.vocabulary * self.width + 12 * self.layers * self.width**2
+
+
+BERT_BASE = EncoderSize(layers=12, width=768, vocabulary=21_128, assumed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +127,31 @@ def modelled(config: Config, method: str) -> float:
 def _rates(config: Config) -> Rates:
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
-    width = 1.0
+    encoder = encoder_size(config)
     if isinstance(config.encoder, ScratchEncoder):
-        width = config.encoder.layers * config.encoder.width / SCRATCH_SIZE
-    return Rates(rates.step * size * width, rates.answer * width)
+        work = encoder.layers * encoder.width / SCRATCH_SIZE
+    else:
+        work = encoder.layers * encoder.width**2 / PRETRAINED_SIZE
+    return Rates(rates.step * size * work, rates.answer * work)
+
+
+def encoder_size(config: Config) -> EncoderSize:
+    """As its config.json says, where the encoder is on this machine."""
+    if isinstance(config.encoder, ScratchEncoder):
+        return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
+    path = model_file(config.encoder.source, "config.json")
+    if path is None:
+        return BERT_BASE
+    told = json.loads(path.read_text(encoding="utf-8"))
+    layers, width = told.get("num_hidden_layers"), told.get("hidden_size")
+    if layers is None or width is None:  # some families have other names for them
+        return BERT_BASE
+    return EncoderSize(layers, width, told.get("vocab_size", BERT_BASE.vocabulary))
+
+
+def whole_run(config: Config) -> float:
+    """Seconds of a run of this config from nothing, on the machine that RATES were measured on."""
+    return _resources(config) + sum(modelled(config, method) for method in config.methods)
 
 
 def _resources(config: Config) -> float:
@@ -133,7 +175,7 @@ def _pool(config: Config) -> int:
 
 
 def _dev(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.dev
+    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.dev or UNKNOWN_SIZE
 
 
 def _test(config: Config) -> int:

@@ -11,13 +11,14 @@ from friend_training.corpora.embedded import Domain
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue
 from friend_training.report.kept import INPUTS
-from friend_training.scenarios.config import Config, LtpBridge
-from friend_training.scenarios.data import POOL_SEED
+from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge
+from friend_training.scenarios.data import POOL_SEED, pool_finder
 from friend_training.scenarios.data_sections import EmbeddedData, PublicData
 from friend_training.scenarios.places import model_source
+from friend_training.tasks.srl.hanlp import missing_of_hanlp
 from friend_training.tasks.srl.lexicon import LexiconFinder
 from friend_training.tasks.srl.ltp import LtpParser
-from friend_training.tasks.srl.predicates import FramedVerbFinder, PredicateFinder, VerbFinder
+from friend_training.tasks.srl.predicates import PredicateFinder, VerbFinder
 
 LEXICON_DIALOGUES = 1000
 """Dialogues that a lexicon is learnt from: a second's work, and all verbs of the embedded ones occur by then."""
@@ -31,13 +32,19 @@ def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateF
     """
     if ltp is not None:
         return VerbFinder(LtpParser.load(ltp, device=config.device))
-    if isinstance(config.data, PublicData) and (folder := Path(model_source(config.data.ltp))).is_dir():
-        parser = LtpParser.load(folder, device=config.device)
-        return VerbFinder(parser) if config.data.finder == "ltp-verbs" else FramedVerbFinder(parser)
+    if isinstance(config.data, PublicData) and _is_at_hand(config, config.data):
+        return pool_finder(config)
     if isinstance(config.bridge, LtpBridge) and (folder := Path(model_source(config.bridge.source))).is_dir():
         return VerbFinder(LtpParser.load(folder, device=config.device))
     lexicon = LexiconFinder.learn(_unlabeled(run, config))
     return lexicon if lexicon.words else None
+
+
+def _is_at_hand(config: Config, data: PublicData) -> bool:
+    """Whether the parser that found the predicates of the run's pool is on this machine."""
+    if isinstance(config.bridge, HanlpBridge) and data.finder == "hanlp-frames":
+        return not missing_of_hanlp(config.bridge.model)
+    return data.ltp is not None and Path(model_source(data.ltp)).is_dir()
 
 
 def no_finder() -> DataError:

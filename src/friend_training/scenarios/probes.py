@@ -29,7 +29,7 @@ def probed_dialogues(config: Config, data: RunData, task: TaskName) -> list[Dial
     examples: Sequence[Any] = data.csrl_dev if task == "csrl" else data.rewriting_dev
     dialogues = [example.dialogue for example in examples]
     if isinstance(config.data, PublicData) and task == "rewriting":
-        dialogues = with_found_predicates(dialogues, config.data, config.device, lambda done, total: None)
+        dialogues = with_found_predicates(dialogues, config, lambda done, total: None)
     if not any(dialogue.predicates for dialogue in dialogues):
         raise ConfigError(
             f"the dev dialogues of {task} give no predicates, so friends have nothing to match there and no threshold"

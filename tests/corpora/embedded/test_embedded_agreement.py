@@ -108,7 +108,7 @@ def test_spans_are_inside_their_turns_and_apart(dialogues: list[EmbeddedDialogue
         _check_spans(made)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(min_value=0, max_value=2**40), domain=st.sampled_from(Domain))
 def test_all_of_it_holds_for_any_seed(seed: int, domain: Domain) -> None:
     for made in generate(5, seed=seed, domain=domain):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
@@ -14,7 +14,6 @@ from friend_training.tasks.classification.metrics import (
 LABELS = st.sampled_from(["a", "b", "c", "d"])
 
 
-@settings(deadline=None)  # the first call of scikit-learn takes its time
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40))
 def test_scores_are_those_of_scikit_learn(pairs):
     predicted, gold = (list(column) for column in zip(*pairs, strict=True))

@@ -39,7 +39,7 @@ def best_labelling(scores: NDArray[np.float32], words: int) -> float:
 
 
 @given(seed=st.integers(0, 2**32 - 1), words=st.integers(1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_best_labelled_tree(seed: int, words: int) -> None:
     """With three labels: CKY gets the best label of each span and finds the tree that wins among all labelled ones."""
     scores = np.random.default_rng(seed).normal(size=(words + 1, words + 1, 3)).astype(np.float32)
@@ -50,7 +50,7 @@ def test_the_best_labelled_tree(seed: int, words: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), lengths=st.lists(st.integers(1, 5), min_size=1, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_best_of_all_trees_in_batches_of_any_lengths(seed: int, lengths: list[int]) -> None:
     fences = max(lengths) + 1
     scores = np.random.default_rng(seed).normal(size=(len(lengths), fences, fences)).astype(np.float32)

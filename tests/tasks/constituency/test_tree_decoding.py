@@ -71,7 +71,7 @@ def best_by_enumeration(logs: Tensor, longest: int, words: int) -> tuple[float, 
 
 
 @given(seed=st.integers(0, 2**31), lengths=st.lists(st.integers(1, 3), min_size=1, max_size=3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_most_probable_of_all_trees(seed: int, lengths: list[int]) -> None:
     batch = batch_of(lengths)
     spans, words = heads_of(batch, seed)

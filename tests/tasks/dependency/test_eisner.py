@@ -48,7 +48,7 @@ def test_there_are_as_many_trees_as_known() -> None:
 
 
 @given(seed=st.integers(0, 2**32 - 1), lengths=st.lists(st.integers(1, 5), min_size=1, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_best_of_all_trees_in_batches_of_any_lengths(seed: int, lengths: list[int]) -> None:
     longest = max(lengths)
     scores = np.random.default_rng(seed).normal(size=(len(lengths), longest, longest + 1)).astype(np.float32)

@@ -55,7 +55,7 @@ def enumerate_scripts(dialogue: Dialogue, source: SpanSource) -> dict[str, tuple
 
 
 @given(scripts())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_every_buildable_rewrite_is_rebuilt_exactly(case: tuple[Dialogue, Rewrite, SpanSource]) -> None:
     dialogue, script, source = case
     text = apply_script(dialogue, script)
@@ -71,7 +71,7 @@ def test_every_buildable_rewrite_is_rebuilt_exactly(case: tuple[Dialogue, Rewrit
 
 
 @given(small_texts("ab", 2), small_texts("abc", 3), small_texts("abcd", 3), st.sampled_from(SOURCES))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_agrees_with_brute_force(first: str, second: str, utterance: str, source: SpanSource) -> None:
     dialogue = dialogue_of(first, second, utterance)
     best = enumerate_scripts(dialogue, source)
@@ -85,7 +85,7 @@ def test_agrees_with_brute_force(first: str, second: str, utterance: str, source
 
 
 @given(scripts(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_places_agree_with_origins(case: tuple[Dialogue, Rewrite, SpanSource], data: st.DataObject) -> None:
     """Characters that keep their place do so exactly; None if and only if they are not there side by side."""
     dialogue, script, _ = case

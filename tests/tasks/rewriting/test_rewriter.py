@@ -69,7 +69,7 @@ def test_embedded_rewrites_there_and_back(tokenizer: Tokenizer) -> None:
 
 
 @given(st.lists(scripts(), min_size=1, max_size=4))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_script_there_and_back(tokenizer: Tokenizer, cases: list[tuple[Dialogue, Rewrite, SpanSource]]) -> None:
     wanted = [replace(script, text=apply_script(dialogue, script)) for dialogue, script, _ in cases]
     batch = batch_of(
@@ -173,7 +173,7 @@ def reference(item: RewriteItem, tables: Sequence[Tensor], spans: SpanChoice) ->
     seed=st.integers(0, 2**32 - 1),
     spans=st.sampled_from(["apart", "together"]),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_decoding_equals_the_reference_and_the_confidence_is_the_product(
     tokenizer: Tokenizer, texts: list[str], seed: int, spans: SpanChoice
 ) -> None:

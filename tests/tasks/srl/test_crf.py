@@ -28,7 +28,7 @@ def random_chain(labels: int, generator: torch.Generator) -> LinearChain:
 @given(
     seed=st.integers(0, 2**31), labels=st.integers(2, 4), lengths=st.lists(st.integers(1, 5), min_size=1, max_size=4)
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_viterbi_finds_what_enumeration_finds(seed: int, labels: int, lengths: list[int]) -> None:
     generator = torch.Generator().manual_seed(seed)
     chain = random_chain(labels, generator)
@@ -55,7 +55,7 @@ def test_transitions_can_outweigh_emissions() -> None:
 
 
 @given(seed=st.integers(0, 2**31), bias=st.floats(0, 12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_rows_called_outside_are_outside(seed: int, bias: float) -> None:
     generator = torch.Generator().manual_seed(seed)
     chain = random_chain(3, generator)

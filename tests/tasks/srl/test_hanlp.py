@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 
 from friend_training.errors import DataError, FriendTrainingError
 from friend_training.examples import Predicate, Sentence
-from friend_training.tasks.srl.hanlp import HanlpParser
+from friend_training.tasks.srl import hanlp
+from friend_training.tasks.srl.hanlp import HanlpParser, missing_of_hanlp
 from friend_training.tasks.srl.parsed import ParsedSentence, ParserBridge
+from friend_training.tasks.srl.predicates import FramedWordFinder
 
 FIXTURE = json.loads((Path(__file__).parent / "hanlp_document.json").read_text(encoding="utf-8"))
 TEXTS: list[str] = FIXTURE["texts"]
@@ -67,8 +70,56 @@ def test_roles_without_a_predicate_are_an_error() -> None:
 
 def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "hanlp", None)
+    monkeypatch.setattr(hanlp, "find_spec", lambda name: None)
     with pytest.raises(FriendTrainingError, match=r"friend-training\[hanlp\]"):
         HanlpParser()
+    assert "friend-training[hanlp]" in missing_of_hanlp("any")
+
+
+def test_its_frames_tell_the_predicates_of_a_text() -> None:
+    found = FramedWordFinder(HanlpParser(pipeline=pipeline)).find(TEXTS)
+    words = [[text[at.start : at.end] for at in predicates] for text, predicates in zip(TEXTS, found, strict=True)]
+    assert words == [["洗"], ["爱", "做"], []]
+
+
+PACKAGE = """
+class pretrained:
+    class mtl:
+        SMALL = "https://example.org/mtl/small.zip"
+
+def load(named, devices):
+    raise ConnectionError(f"no way to {named}" + chr(10) + "many more lines")
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package that calls itself hanlp, whose models lie in this folder; there is no internet."""
+    home, package = tmp_path / "home", tmp_path / "site" / "hanlp"
+    (package / "utils").mkdir(parents=True)
+    (package / "__init__.py").write_text(PACKAGE)
+    (package / "utils" / "__init__.py").write_text("")
+    place = f"def path_from_url(url):\n    return {str(home)!r} + '/mtl/' + url.rpartition('/')[2]\n"
+    (package / "utils" / "io_util.py").write_text(place)
+    monkeypatch.syspath_prepend(str(package.parent))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hanlp"]:
+        monkeypatch.delitem(sys.modules, name)
+    yield home
+    for name in [name for name in sys.modules if name.partition(".")[0] == "hanlp"]:
+        del sys.modules[name]
+
+
+def test_a_model_that_is_not_there_is_told_in_one_line(installed: Path) -> None:
+    with pytest.raises(FriendTrainingError, match=r"HanLP's model SMALL is not in .*mtl") as caught:
+        HanlpParser("SMALL")
+    assert "\n" not in str(caught.value)
+    assert "https://example.org/mtl/small.zip" in missing_of_hanlp("SMALL")
+    assert "no model 'OTHER'" in missing_of_hanlp("OTHER")
+    (installed / "mtl" / "small").mkdir(parents=True)
+    assert missing_of_hanlp("SMALL") == ""
+    assert missing_of_hanlp(str(installed)) == ""
+    with pytest.raises(FriendTrainingError, match=r"no way to https://example.org/mtl/small.zip$"):
+        HanlpParser("SMALL")
 
 
 @pytest.mark.parametrize(("device", "cards"), [("cpu", -1), ("cuda:1", [1])])
@@ -78,7 +129,6 @@ def test_it_computes_where_it_is_told(device: str, cards: Any, monkeypatch: pyte
     package.pretrained = SimpleNamespace(mtl=SimpleNamespace())  # type: ignore[attr-defined]
     package.load = lambda model, devices: loaded.append((model, devices))  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "hanlp", package)
-    monkeypatch.setattr("friend_training.tasks.srl.hanlp.find_spec", lambda name: package)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
     HanlpParser("some/model", device=device)
     assert loaded == [("some/model", cards)]

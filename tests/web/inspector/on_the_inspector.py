@@ -7,6 +7,7 @@ from pathlib import Path
 
 import uvicorn
 
+import patience
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.looking import look_at
 from friend_training.web.listening import listening
@@ -20,6 +21,8 @@ def served(study: Path, token: str | None = None) -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(make_app(look_at(study), token), log_level="warning", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(30)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(patience.ANSWER)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import patience
 from friend_training.cli.main import app
 from friend_training.errors import ConfigError, RunError
 
@@ -28,10 +29,10 @@ def test_it_serves_until_it_is_stopped(study: Path) -> None:
         assert process.stderr is not None
         found = re.search(r"open (http://127\.0\.0\.1:\d+/)\s", process.stderr.readline())
         assert found is not None
-        with urllib.request.urlopen(found[1]) as answer:
+        with urllib.request.urlopen(found[1], timeout=patience.ANSWER) as answer:
             assert b"Inspector" in answer.read()
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) in (0, 130)
+        assert process.wait(patience.ANSWER) in (0, 130)
         assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
@@ -47,9 +48,9 @@ def test_beyond_this_machine_a_token_is_made_and_printed(study: Path) -> None:
         assert found is not None, line
         address = f"http://127.0.0.1:{found[1]}/api/run"
         with pytest.raises(urllib.error.HTTPError, match="401"):
-            urllib.request.urlopen(address)
+            urllib.request.urlopen(address, timeout=patience.ANSWER)
         asked = urllib.request.Request(address, headers={"Authorization": f"Bearer {found[2]}"})
-        with urllib.request.urlopen(asked) as answer:
+        with urllib.request.urlopen(asked, timeout=patience.ANSWER) as answer:
             assert answer.status == 200
     finally:
         process.kill()

@@ -10,6 +10,7 @@ import pytest
 from on_the_inspector import served
 from small_run import MARKUP, write_run
 
+import patience
 from chromium import chromium
 from friend_training.core.corrections import read_corrections
 from friend_training.core.picks import Threshold
@@ -18,7 +19,7 @@ from friend_training.core.store import LABELLED
 from friend_training.examples import Words
 
 pytestmark = pytest.mark.browser
-PATIENCE = 30_000
+MILLISECONDS = 1000 * patience.ANSWER
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ class Tab:
 
     def __init__(self, browser: Any, address: str) -> None:
         self.page = browser.new_page(viewport={"width": 1400, "height": 900})
-        self.page.set_default_timeout(PATIENCE)
+        self.page.set_default_timeout(MILLISECONDS)
         self.problems: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
@@ -224,7 +225,7 @@ def test_markup_in_a_run_is_text_and_nothing_else(tab: Tab) -> None:
     assert "<i>A</i>" in tab.page.inner_text(".conversation")
     tab.task("rewriting")
     tab.show("<b>d5</b>")
-    tab.page.wait_for_timeout(300)
+    tab.page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     assert tab.page.title() == "small · inspector"
     assert tab.page.locator("img, b, #detail script, #units script").count() == 0
 

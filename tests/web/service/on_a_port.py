@@ -1,11 +1,11 @@
 """The service on a real port."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import patience
 from friend_training.web.listening import listening
 from friend_training.web.service.limits import Limits
 from friend_training.web.service.serving import make_server, run_server
@@ -18,8 +18,9 @@ def serving(app: Any, limits: Limits) -> Iterator[int]:
         server = make_server(app, limits)
         thread = threading.Thread(target=run_server, args=(server, listener, limits))
         thread.start()
-        while not server.started:
-            time.sleep(0.02)
-        yield listener.getsockname()[1]
-        server.should_exit = True
-        thread.join()
+        try:
+            patience.wait_until(lambda: server.started or not thread.is_alive(), "the start of the server")
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            thread.join(patience.ANSWER)

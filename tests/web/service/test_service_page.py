@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from on_a_port import serving
 
+import patience
 from chromium import chromium
 from friend_training.scenarios.loading import Friends
 from friend_training.web.service.abilities import abilities_of
@@ -26,6 +27,7 @@ def browser() -> Iterator[Any]:
 def page(browser: Any, friends: Friends) -> Iterator[Any]:
     with serving(make_app(friends, abilities_of(friends)), Limits()) as port:
         page = browser.new_page(base_url=f"http://127.0.0.1:{port}", viewport={"width": 900, "height": 1000})
+        page.set_default_timeout(1000 * patience.ANSWER)
         page.complaints = []
         page.asked = []
         page.on("console", lambda message: page.complaints.append(message.text))

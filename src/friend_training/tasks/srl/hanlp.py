@@ -1,15 +1,18 @@
 """Adapter to HanLP 2.1, the paper's sentence-level SRL parser."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from friend_training.errors import DataError, naming_missing_packages
+from friend_training.errors import DataError, FriendTrainingError
 from friend_training.examples import SentenceArgument
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, word_spans
 
 SMALL_MODEL = "CLOSE_TOK_POS_NER_SRL_DEP_SDP_CON_ELECTRA_SMALL_ZH"
 PREDICATE = "PRED"
+NOT_INSTALLED = "the package 'hanlp' is not installed: pip install 'friend-training[hanlp]'"
 
 
 class HanlpParser:
@@ -56,10 +59,34 @@ def _frame(words: Sequence[tuple[int, int]], labelled: Sequence[Sequence[Any]]) 
     return Frame(predicate, tuple(arguments))
 
 
-def _load(model: str, device: str) -> Callable[..., Any]:
-    with naming_missing_packages():
+def missing_of_hanlp(model: str) -> str:
+    """What of HanLP is not on this machine, in one line; empty where nothing is missing. Nothing is downloaded."""
+    if find_spec("hanlp") is None:
+        return NOT_INSTALLED
+    try:
         import hanlp
+        from hanlp.utils.io_util import path_from_url
+    except ImportError as error:
+        return f"the package 'hanlp' cannot be imported: {error}"
+    named = str(getattr(hanlp.pretrained.mtl, model, model))
+    if not named.startswith(("http://", "https://")):
+        return "" if Path(named).exists() else f"HanLP knows no model {model!r}, and there is no folder of this name"
+    archive = Path(path_from_url(named))
+    if archive.is_file() or archive.with_suffix("").is_dir():
+        return ""
+    return (
+        f"HanLP's model {model} is not in {archive.parent}; HanLP gets it at first use where there is internet,"
+        f" or put {named} there (HANLP_HOME names another folder than {archive.parents[1]})"
+    )
 
+
+def _load(model: str, device: str) -> Callable[..., Any]:
     chosen = choose_device(device)
     cards = [chosen.index] if chosen.type == "cuda" else -1  # of others than CUDA's HanLP knows nothing
-    return hanlp.load(getattr(hanlp.pretrained.mtl, model, model), devices=cards)  # type: ignore[no-any-return]
+    try:
+        import hanlp
+
+        return hanlp.load(getattr(hanlp.pretrained.mtl, model, model), devices=cards)  # type: ignore[no-any-return]
+    except (ImportError, OSError) as error:  # no internet, a package beside it that is too old, a folder that is none
+        reason = missing_of_hanlp(model) or str(error).partition("\n")[0]
+        raise FriendTrainingError(f"HanLP cannot be used as the bridge: {reason}") from error

@@ -58,6 +58,16 @@ class FramedVerbFinder:
         ]
 
 
+class FramedWordFinder:
+    """Every word that an SRL parser gives a frame: for parsers that tell no parts of speech."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+
+    def find(self, texts: Sequence[str]) -> list[tuple[Predicate, ...]]:
+        return [_predicates(parsed, {frame.word for frame in parsed.frames}) for parsed in self.parser.parse(texts)]
+
+
 def _verbs(parsed: ParsedSentence) -> set[int]:
     return {word for word, tag in enumerate(parsed.pos) if tag == VERB}
 
