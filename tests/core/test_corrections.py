@@ -20,11 +20,12 @@ from friend_training.core.corrections import (
     rulings,
     standing,
 )
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Reason, TotalAgreement
 from friend_training.core.plan import Training
 from friend_training.core.selector import Scores, Selector
 from friend_training.errors import ConfigError, DataError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import Select
 
 
 class _Interrupt(Killer):
@@ -88,9 +89,9 @@ def test_a_correction_between_iterations_changes_the_next_selection(corrected, t
 
 def test_the_phase_says_what_it_went_by_and_counts_what_is_chosen(corrected):
     run, _ = corrected
-    selected = run.require("select-2")
+    selected = run.require(Select(2))
     assert len(selected["corrections"]) == 64
-    assert "corrections" not in run.require("select-1")
+    assert "corrections" not in run.require(Select(1))
     rows = _rows(run, 2)
     assert selected["tasks"]["mood"]["chosen"] == sum(row["chosen"] for row in rows.values())
     assert selected["tasks"]["mood"]["reasons"]["corrected by hand"] == 1

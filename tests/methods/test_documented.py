@@ -10,6 +10,7 @@ from toy_runs import SETTINGS, audit, plan, pool, start
 import friend_training.methods
 from friend_training.methods import known
 from friend_training.report.words import method_in_words
+from friend_training.runs.steps import Select
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scenarios"))
 
@@ -45,7 +46,7 @@ def added(tmp_path, monkeypatch):
 def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_path):
     run = start(tmp_path / "run")
     outcome = curriculum(run, {"mood": plan("mood")}, pool(), settings=SETTINGS, audit=audit)
-    chosen = [run.require(f"select-{iteration}")["tasks"]["mood"]["chosen"] for iteration in (1, 2)]
+    chosen = [run.require(Select(iteration))["tasks"]["mood"]["chosen"] for iteration in (1, 2)]
     assert chosen == [30, 60]
     assert len(outcome["mood"].dev) == 3
     rows = run.store.read(1).to_pylist()

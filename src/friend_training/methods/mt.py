@@ -33,11 +33,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.semi_supervised import (

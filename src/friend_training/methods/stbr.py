@@ -22,13 +22,13 @@ from torch import Tensor, nn
 
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.methods.inside import InsideTask, going_on
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses

@@ -7,7 +7,6 @@ from importlib import import_module
 from pathlib import Path
 
 from friend_training.core.friendship import Friendship
-from friend_training.core.loop import Outcome
 from friend_training.core.picks import TotalAgreement
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
@@ -17,6 +16,7 @@ from friend_training.friends.checked_roles import Check, CheckedRoles
 from friend_training.friends.gold_bridge import with_gold_bridge
 from friend_training.friends.merged_roles import MergedRoles
 from friend_training.friends.pronouns import WithoutPronouns
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.ceilings import oracle
 from friend_training.methods.controls import shuffled

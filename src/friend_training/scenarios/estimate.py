@@ -11,10 +11,11 @@ from statistics import fmean
 from typing import Any
 
 from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.runs.steps import Prepare
 from friend_training.scenarios.config import Config, ScratchEncoder
 from friend_training.scenarios.data_sections import EmbeddedData, FileData
 from friend_training.scenarios.experiment import Piece
-from friend_training.scenarios.resources import resource_phases
+from friend_training.scenarios.resources import resource_steps
 from friend_training.scenarios.same_base import SHARED, base_settings
 from friend_training.scenarios.strong import BUDGET
 from friend_training.scenarios.tasks import TASKS
@@ -115,7 +116,7 @@ def _rates(config: Config) -> Rates:
 def _resources(config: Config) -> float:
     if config.bridge.kind != "trained":
         return 0.0
-    trainings = [phase for phase in resource_phases(config) if phase != "encoder"]  # the informed start is a second one
+    trainings = [step for step in resource_steps(config) if step != Prepare("encoder")]
     return config.bridge.steps * _rates(config).step * len(trainings)
 
 

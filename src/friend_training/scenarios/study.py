@@ -15,7 +15,6 @@ from friend_training.core.files import one_at_a_time
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
-from friend_training.core.loop import Outcome
 from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.probe import Probe
@@ -26,10 +25,12 @@ from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
 from friend_training.methods.known import METHODS, SCORED_ONLY
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
+from friend_training.runs.steps import Count, Prepare, Select, Train
 from friend_training.scenarios.balancing import wanted_balance
 from friend_training.scenarios.compared import Setting, naming_bridge, run_method
 from friend_training.scenarios.config import Config, Method, config_text
@@ -37,7 +38,7 @@ from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
-from friend_training.scenarios.informed import informed_phase, informed_start
+from friend_training.scenarios.informed import informed_start, informed_step
 from friend_training.scenarios.kept import keep_data
 from friend_training.scenarios.pick_thresholds import pick_of
 from friend_training.scenarios.probes import needed_probes
@@ -48,7 +49,7 @@ from friend_training.scenarios.resources import (
     check_resources,
     encoder_source,
     make_bridge,
-    resource_phases,
+    resource_steps,
 )
 from friend_training.scenarios.same_base import SHARED, take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
@@ -104,10 +105,10 @@ def run_study(
     """
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
-    relay.started("data")
+    relay.started(Prepare("data"))
     data = load_data(config, data_dir, relay.worked)
     fingerprints = data.fingerprints()
-    relay.finished("data")
+    relay.finished(Prepare("data"))
     run = _open_or_create(folder, config, fingerprints)
     if is_first():
         remember_methods(run, config)
@@ -147,18 +148,18 @@ def _workshop(
 ) -> Workshop:
     made_in = run if resources is None else _shared(resources, config)
     check_resources(made_in, config)
-    phases = resource_phases(config)
-    made = all(made_in.result(phase) is not None for phase in phases)
+    steps = resource_steps(config)
+    made = all(made_in.result(step) is not None for step in steps)
     with nullcontext() if made else made_in.locked():  # runs side by side may all read what one of them made
-        listener.planned(phases, [phase for phase in phases if made_in.result(phase) is not None])
-        listener.started("encoder")
+        listener.planned(steps, [step for step in steps if made_in.result(step) is not None])
+        listener.started(Prepare("encoder"))
         encoder = encoder_source(config, data, made_in)
-        listener.finished("encoder")
+        listener.finished(Prepare("encoder"))
         bridge: Bridge = NoBridge()
         if asks_bridge(config):
-            listener.started("bridge")
+            listener.started(Prepare("bridge"))
             bridge = make_bridge(config, data, made_in, encoder, listener.worked)
-            listener.finished("bridge")
+            listener.finished(Prepare("bridge"))
         start = _informed(config, data, made_in, encoder, listener) if config.informed else None
     tasks: dict[str, TorchTask] = {}
     for name in TASKS:
@@ -175,10 +176,10 @@ def _workshop(
 
 
 def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listener: Relay) -> Path:
-    phase = informed_phase(config)
-    listener.started(phase)
+    step = informed_step(config)
+    listener.started(step)
     start = informed_start(config, data, made_in, encoder, seed=RESOURCE_SEED, progress=listener.worked)
-    listener.finished(phase)
+    listener.finished(step)
     return start
 
 
@@ -266,7 +267,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
     kept: dict[str, Counts] = {}
     outcomes = _execute(shop, method, run, kept)
-    run.phase("counts", partial(_count, shop, run, outcomes, kept))
+    run.do(Count(), partial(_count, shop, run, outcomes, kept))
     return record | {
         "metrics": {
             f"{task}.{metric}": value
@@ -276,7 +277,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "best_iteration": {task: outcome.best_iteration for task, outcome in outcomes.items()},
         "dev": {task: list(outcome.dev) for task, outcome in outcomes.items()},
         "chosen": [
-            (run.result(f"select-{iteration}") or {}).get("tasks")
+            (run.result(Select(iteration)) or {}).get("tasks")
             for iteration in range(1, (0 if method == "base" else shop.config.iterations) + 1)
         ],
         "steps": {task: _steps(run, task) for task in outcomes},
@@ -300,7 +301,7 @@ def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome], kept: dict[st
 def _steps(run: Run, task: str) -> list[int | None]:
     """The optimizer steps of each training phase: the budget as it was spent."""
     found: list[int | None] = []
-    while (result := run.result(f"train-{task}-{len(found)}")) is not None:
+    while (result := run.result(Train(task, len(found)))) is not None:
         found.append(result.get("steps"))
     return found
 
@@ -317,6 +318,6 @@ def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) 
         plans=_plans(shop, method, kept),
         friendship=shop.friendship,
         settings=shop.settings,
-        listener=shop.listener.method(method, label_steps=METHODS[method].labels),
+        listener=shop.listener.method(method, label_parts=METHODS[method].labels),
     )
     return run_method(method, setting)
