@@ -9,7 +9,7 @@ from torch import equal
 from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.run import Run
 from friend_training.errors import ConfigError
-from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Train
 from friend_training.scenarios import data
 from friend_training.scenarios.folders import method_folder
@@ -18,6 +18,7 @@ from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import TASKS, make_second_task, make_task
 
 CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
+SCORED_ONLY = [name for name, spec in METHODS.items() if spec.procedure == "score-only"]
 ALL = ["base", "base-full", *(name for name in METHODS if name not in ("base", "base-full"))]
 DRAWN_FROM = 20
 LEARNT = "tasks.csrl.base_steps=80"

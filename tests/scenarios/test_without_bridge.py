@@ -6,7 +6,7 @@ import pytest
 from small import contents, small_config
 
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
 from friend_training.scenarios import data
 from friend_training.scenarios.folders import method_folder

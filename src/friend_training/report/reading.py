@@ -13,7 +13,7 @@ import yaml
 from friend_training import __version__
 from friend_training.core.run import Run
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS as KNOWN
+from friend_training.methods.registry import METHODS as KNOWN
 from friend_training.report.words import method_in_words
 from friend_training.runs.steps import Select
 

@@ -1,6 +1,6 @@
 """Methods, phases, metrics and amounts as a reader wants to see them, in the terminal and in the report."""
 
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import (
     Count,
     Evaluate,

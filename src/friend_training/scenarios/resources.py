@@ -11,7 +11,7 @@ from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask

@@ -18,8 +18,6 @@ from friend_training.scenarios.config import Config, config_text
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.tasks import TASKS
 
-SHARED = ("base", "base-full")
-
 _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
 _LATER = ("repeated_roles", "insertion_spans", "rewriting_turns", "rewriting_metric")
 """What a config may leave out; decoding and metric decide which look at dev is the best."""

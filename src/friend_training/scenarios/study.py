@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,24 +15,20 @@ from friend_training.core.files import one_at_a_time
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
-from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
 from friend_training.core.same_fits import SameFits
-from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.algorithm import Outcome
-from friend_training.methods.controls import as_many, chosen_counts, random_as_many
-from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.methods.registry import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
 from friend_training.runs.steps import Count, Prepare, Select, Train
-from friend_training.scenarios.balancing import wanted_balance
-from friend_training.scenarios.compared import Setting, naming_bridge, run_method
+from friend_training.scenarios.compared import Setting, naming_bridge, run_method, selectors
 from friend_training.scenarios.config import Config, Method, config_text
 from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
@@ -40,7 +36,6 @@ from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
 from friend_training.scenarios.informed import informed_start, informed_step
 from friend_training.scenarios.kept import keep_data
-from friend_training.scenarios.pick_thresholds import pick_of
 from friend_training.scenarios.probes import needed_probes
 from friend_training.scenarios.relay import Relay
 from friend_training.scenarios.resources import (
@@ -51,7 +46,7 @@ from friend_training.scenarios.resources import (
     make_bridge,
     resource_steps,
 )
-from friend_training.scenarios.same_base import SHARED, take_over_base
+from friend_training.scenarios.same_base import take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.rewriting.definition import score_rewrites
 from friend_training.tasks.srl.bridge import Bridge, NoBridge
@@ -116,7 +111,7 @@ def run_study(
     shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
     records: list[dict[str, Any]] = []
     for method in config.methods:
-        if method in SHARED and is_first():
+        if METHODS[method].shared and is_first():
             take_over_base(run, config, method, base_from)
         records.append(_record(shop, method))
         if is_first():
@@ -201,44 +196,12 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
             test={"test": test},
             base=Training(section.base_steps, patience=section.base_patience) if method == "base" else shared,
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
-            selectors=_selectors(shop, method, name),
+            selectors=selectors(METHODS[method], shop.config, shop.data, shop.run.folder, name),
             start=shop.start if name == "csrl" else None,
             probe=shop.probes.get(name),
             test_by=CountingTest(name, shop.tasks[name], kept),
         )
     return plans
-
-
-CHECKED = ("fdt-checked", "fdt-answers", "fdt-readers", "checked-shuffled", "unchecked")
-"""Methods whose CSRL labels are chosen argument by argument (friends/checked_roles.py)."""
-
-
-def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
-    section = getattr(shop.config.tasks, task)
-    iterations = shop.config.iterations
-    balance = wanted_balance(shop.config, shop.data, task)
-    friends = Selector(
-        pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
-    )
-    alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
-    if task == "csrl" and method in CHECKED:
-        kept = balance if shop.config.checked_labels == "balanced" else None
-        return [replace(alone, pick=Share(1.0), content="only", balance=kept)] * iterations  # chosen one by one
-    if method == "bridge-labels-all":
-        return [replace(alone, pick=Share(1.0), balance=None)] * iterations
-    if method.startswith("fdt") or method in CHECKED:
-        return [friends] * iterations
-    if method == "merged-random":
-        counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt-merged")), task, iterations)
-        return random_as_many(friends, counts, seed=shop.config.seed)
-    if method in ("sst-as-many", "random-as-many", "bridge-labels"):
-        counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
-        if method == "sst-as-many":
-            return as_many(alone, counts)
-        if method == "bridge-labels":
-            alone = replace(alone, balance=None)  # the bridge has no label with an argument in another turn
-        return random_as_many(alone, counts, seed=shop.config.seed)
-    return [alone] * iterations
 
 
 def _bridge_alone(shop: Workshop) -> dict[str, float]:
@@ -262,7 +225,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "config": shop.config.model_dump(mode="json", exclude={"engine"}),  # it changes nothing
         "fingerprints": shop.run.fingerprints,
     }
-    if method in SCORED_ONLY:
+    if METHODS[method].procedure == "score-only":
         return record | {"metrics": _bridge_alone(shop) if method == "bridge-alone" else _nothing_rewritten(shop)}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
     kept: dict[str, Counts] = {}
@@ -308,6 +271,7 @@ def _steps(run: Run, task: str) -> list[int | None]:
 
 def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) -> dict[str, Outcome]:
     setting = Setting(
+        spec=METHODS[method],
         run=run,
         study=shop.run.folder,
         config=shop.config,
@@ -318,6 +282,6 @@ def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) 
         plans=_plans(shop, method, kept),
         friendship=shop.friendship,
         settings=shop.settings,
-        listener=shop.listener.method(method, label_parts=METHODS[method].labels),
+        listener=shop.listener.method(method, label_parts=METHODS[method].label_parts),
     )
-    return run_method(method, setting)
+    return run_method(setting)
