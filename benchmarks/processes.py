@@ -136,9 +136,9 @@ def be(work: dict[str, object]) -> None:
     begun: list[tuple[float, float]] = []
     stepped, before = 0, processes.backward
 
-    def counting(accelerator: object, loss: torch.Tensor, networks: Sequence[torch.nn.Module]) -> None:
+    def counting(loss: torch.Tensor, networks: Sequence[torch.nn.Module]) -> None:
         nonlocal stepped
-        before(accelerator, loss, networks)
+        before(loss, networks)
         stepped += 1
         if stepped in (WARM_UP, WARM_UP + steps):
             begun.append((time.perf_counter(), time.process_time()))

@@ -45,9 +45,9 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
     losses: list[float] = []
     written: list[str] = []
 
-    def spy(accelerator: Any, loss: torch.Tensor, networks: Any) -> None:
+    def spy(loss: torch.Tensor, networks: Any) -> None:
         losses.append(float(loss.detach()))
-        backward(accelerator, loss, networks)
+        backward(loss, networks)
 
     def spy_on_names(source: Any, target: Any) -> None:
         written.append(Path(target).name)

@@ -74,9 +74,9 @@ class Curve:
         self.losses: list[float] = []
         self.before, processes.backward = processes.backward, self.backward
 
-    def backward(self, accelerator: Any, loss: Tensor, networks: Any) -> None:
+    def backward(self, loss: Tensor, networks: Any) -> None:
         self.losses.append(float(loss.detach()))
-        self.before(accelerator, loss, networks)
+        self.before(loss, networks)
 
     def stop(self) -> None:
         processes.backward = self.before
@@ -136,7 +136,7 @@ class Table(nn.Module):
 
 def added_up() -> dict[str, Any]:
     """The first process touches rows 1 (twice) and 3 and the line, the second rows 3 and 6 and nothing else."""
-    processes.accelerator()
+    processes.meet()
     network = Table()
     nn.init.ones_(network.rows.weight)
     nn.init.ones_(network.line.weight)
@@ -159,7 +159,7 @@ def added_up() -> dict[str, Any]:
 
 def held_and_made() -> dict[str, Any]:
     """Which parts a process makes, and how many items it holds, of a training that is over before an epoch is."""
-    processes.accelerator()
+    processes.meet()
     made: list[int] = []
     source = items()[:10] * 20
 

@@ -87,7 +87,7 @@ def test_training_forgets_some_words(folder: Path) -> None:
     """With every word forgotten, sentences cannot be told apart but by affixes, which are 0 here."""
     encoder = WordEncoder(WordEncoderShape(word=8, affix=4, width=6, layers=1, dropout=0.0, forget=1.0), 9)
     nn.init.normal_(encoder.words.weight)
-    ids, lengths = torch.tensor([[2, 3], [4, 5]]), torch.tensor([2, 2])
+    ids, lengths = torch.tensor([[2, 3], [4, 5]]), (2, 2)
     spelt = torch.zeros(2, 2, AFFIXES, dtype=torch.long)
     one, other = encoder.train()(ids, spelt, lengths)
     torch.testing.assert_close(one, other)

@@ -28,6 +28,11 @@ def world() -> int:
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
+def local_rank() -> int:
+    """The number of this process among those of its machine."""
+    return int(os.environ.get("LOCAL_RANK", "0"))
+
+
 def is_first() -> bool:
     """Is this the one that writes?"""
     return rank() == 0

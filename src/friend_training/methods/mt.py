@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
@@ -49,7 +49,7 @@ from friend_training.nn.semi_supervised import (
     unlabelled_items,
 )
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import save_weights, seed_everything, weighted_mean
 
 STUDENT, STEPS = "student.safetensors", "mean_teacher.json"
 
@@ -127,8 +127,7 @@ class MeanTeacher:
 
     def save(self, folder: Path) -> None:
         if self.student is not None:
-            state = {name: weight.contiguous() for name, weight in self.student.state_dict().items()}
-            save_file(state, folder / STUDENT)
+            save_weights(self.student, folder / STUDENT)
             (folder / STEPS).write_text(json.dumps({"steps": self.done}) + "\n")
 
     def load(self, folder: Path) -> None:

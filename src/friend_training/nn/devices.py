@@ -1,33 +1,46 @@
 """Where networks compute: a processor, a graphics card (CUDA) or Apple's (MPS), and how batches get there."""
 
+import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from friend_training.core.processes import local_rank
 from friend_training.errors import ConfigError
 
 AUTO = "auto"
-"""The first graphics card, else Apple's, else the processor."""
+"""A graphics card (of several processes each takes its own), else Apple's, else the processor."""
+
+PROCESSOR = torch.device("cpu")
+
+WITH_SPARSE_GRADIENTS = ("cpu", "cuda")
+"""Devices that can give embedding tables gradients of the rows that a batch touched, and nothing of the others."""
 
 T = TypeVar("T")
 
 
 def choose_device(name: str = AUTO) -> torch.device:
     """The device of that name (`auto`, `cpu`, `cuda`, `cuda:N`, `mps`); one that this machine lacks is refused."""
-    if name == AUTO:
-        return torch.device("cuda", 0) if torch.cuda.is_available() else _apple_or_processor()
-    kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda", "mps") or (number and (kind != "cuda" or not number.isdigit())):
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", name):
         raise ConfigError(f"device {name!r}: expected auto, cpu, cuda, cuda:N or mps")
-    if kind == "mps" and not torch.backends.mps.is_available():
+    cards = torch.cuda.device_count()
+    if name == AUTO:
+        return _own_card() if cards else _apple_or_processor()
+    if name == "mps" and not torch.backends.mps.is_available():
         raise ConfigError("device 'mps': this machine, or this build of torch, has no Apple graphics card")
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise ConfigError(
-            f"device {name!r}: torch {torch.__version__} sees {torch.cuda.device_count()} CUDA card(s) here"
-        )
-    return torch.device("cuda", int(number or 0)) if kind == "cuda" else torch.device(kind)
+    if name.startswith("cuda") and int(name[5:] or 0) >= cards:
+        raise ConfigError(f"device {name!r}: torch {torch.__version__} sees {cards} CUDA card(s) here")
+    return _own_card() if name == "cuda" else torch.device(name)
+
+
+def _own_card() -> torch.device:
+    """Of the processes that a launcher started on this machine the first takes the first card, and so on."""
+    number, cards = local_rank(), torch.cuda.device_count()
+    if number >= cards:
+        raise ConfigError(f"process {number + 1} of this machine has no card: torch sees {cards}; start one per card")
+    return torch.device("cuda", number)
 
 
 def _apple_or_processor() -> torch.device:
@@ -38,12 +51,21 @@ def on_device(value: T, device: torch.device) -> T:
     """A batch (a dataclass of tensors, tuples of tensors and anything else) with all its tensors on the device."""
     moved: Any = value
     if isinstance(value, Tensor):
-        moved = value.to(device, non_blocking=True)
+        moved = value.to(device)
     elif isinstance(value, tuple) and any(isinstance(part, Tensor) for part in value):
-        moved = tuple(on_device(part, device) for part in value)
+        there = tuple(on_device(part, device) for part in value)
+        moved = there if any(new is not old for new, old in zip(there, value, strict=True)) else value
     elif is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
-        changed = {name: on_device(part, device) for name, part in parts.items()}
-        moved = replace(value, **{name: part for name, part in changed.items() if part is not parts[name]})
+        changed = {name: new for name, old in parts.items() if (new := on_device(old, device)) is not old}
+        moved = replace(value, **changed) if changed else value
     result: T = moved
     return result
+
+
+def put_on(network: nn.Module, device: torch.device) -> nn.Module:
+    """The same network on the device; where there are no sparse gradients its tables have ordinary ones."""
+    for part in network.modules():
+        if isinstance(part, nn.Embedding | nn.EmbeddingBag) and device.type not in WITH_SPARSE_GRADIENTS:
+            part.sparse = False
+    return network.to(device)

@@ -1,11 +1,17 @@
-"""Dropout that draws one byte per element. Torch's draws a whole number for each: 5 to 10 % of a training step here."""
+"""Dropout that draws one byte per element. Torch's draws a whole number for each: 5 to 10 % of a training step here.
+
+That is so on processors; on any other device torch's own is used.
+"""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
+import torch.nn.functional as F
 from torch import Generator, Tensor, nn
+
+from friend_training.nn.devices import PROCESSOR
 
 LEVELS = 256
 
@@ -25,19 +31,24 @@ def drawing_from(generator: Generator) -> Iterator[None]:
 class ByteDropout(nn.Module):
     """`nn.Dropout` with p rounded to a multiple of 1/256 (0.1 becomes 26/256), scaled by what is really kept.
 
-    The bytes come from torch's own generator, so its seed decides, as everywhere; or from one of `drawing_from`.
+    The bytes come from torch's own generator, so its seed decides, as everywhere; or from one of `drawing_from`. On any
+    other device than the processor it is `nn.Dropout`.
     """
 
     def __init__(self, p: float) -> None:
         super().__init__()
+        self.given = p
         self.dropped = round(p * LEVELS)
         self.p = self.dropped / LEVELS  # attention of transformers asks its dropout for it
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.dropped == 0:
             return values
+        if values.device != PROCESSOR:
+            return F.dropout(values, self.given)
         generator: Generator | None = getattr(_of_this_thread, "generator", None)
-        words = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None, generator=generator)
+        words = torch.empty(-(-values.numel() // 8), dtype=torch.int64, device=PROCESSOR)
+        words.random_(-(2**63), None, generator=generator)
         levels = words.view(torch.int8)[: values.numel()].view(values.shape)  # -128 to 127, all equally likely
         keep = torch.empty_like(values, requires_grad=False)
         torch.ge(levels, self.dropped - LEVELS // 2, out=keep)  # 0 or 1 at once: by way of bool it is ten times slower

@@ -8,11 +8,17 @@ from torch import Tensor, nn
 
 from friend_training.nn.encoders import AnyEncoder
 
+WITH_FUSED_ADAM = ("cpu", "cuda")
+"""Devices on which all versions of torch that we take have AdamW in one kernel."""
+
 
 def make_optimizers(
     module: nn.Module, *, encoder_rate: float, head_rate: float, weight_decay: float
 ) -> list[torch.optim.Optimizer]:
-    """Rows of an embedding table that a batch does not touch cost nothing: SparseAdam leaves them alone."""
+    """Rows of an embedding table that a batch does not touch cost nothing: SparseAdam leaves them alone.
+
+    Where a device has no sparse gradients (`nn.devices.put_on`) tables are weights like all others.
+    """
     encoders = [part for part in module.modules() if isinstance(part, AnyEncoder)]
     inside_encoders = [part for encoder in encoders for part in encoder.modules()]
     tables = [part for part in inside_encoders if isinstance(part, nn.Embedding | nn.EmbeddingBag) and part.sparse]
@@ -25,10 +31,14 @@ def make_optimizers(
         *_decayed(encoder_weights, encoder_rate, weight_decay),
         *_decayed(head_weights, head_rate, weight_decay),
     ]
-    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=True)]
+    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=_can_be_fused(module))]
     if rows:
         optimizers.append(torch.optim.SparseAdam(rows, lr=encoder_rate))
     return optimizers
+
+
+def _can_be_fused(module: nn.Module) -> bool:
+    return all(weight.device.type in WITH_FUSED_ADAM for weight in module.parameters())
 
 
 def _decayed(weights: list[nn.Parameter], rate: float, weight_decay: float) -> list[dict[str, object]]:

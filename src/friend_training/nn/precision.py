@@ -1,7 +1,8 @@
 """Encoders that compute in bf16: weights, gradients, heads and losses stay fp32, only the encoder's products do not.
 
 A processor with instructions for bf16 multiplies over twice as fast in it; one without them is slower than in fp32.
-Attention itself stays in fp32: torch's fused kernel for processors goes backward three times slower in bf16.
+Attention itself stays in fp32 there: torch's fused kernel for processors goes backward three times slower in bf16. A
+graphics card has fast kernels for bf16 alone.
 """
 
 from contextlib import AbstractContextManager
@@ -21,6 +22,8 @@ ATTENTION = "sdpa_in_fp32"
 def _attend_in_fp32(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **how: Any
 ) -> tuple[Tensor, None]:
+    if query.device.type != "cpu":
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **how)  # type: ignore[no-any-return]
     with torch.autocast(query.device.type, enabled=False):
         mixed, _ = sdpa_attention_forward(module, query.float(), key.float(), value.float(), attention_mask, **how)
     return mixed.to(query.dtype), None

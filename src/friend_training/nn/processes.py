@@ -5,7 +5,8 @@ part to part, and the loss is a mean over all units of the batch (Eq. 1), or a s
 through a network twice, or through two networks; and the rows of embedding tables have sparse gradients. So a process
 divides by the number of units in the whole batch, and gradients are added up, by hand, in two exchanges per step.
 
-Launchers, devices and the process group are accelerate's business; in one process nothing here does anything.
+Launchers and the process group are accelerate's business, devices are our own (`nn.devices`): every exchange is of
+tensors on the device of the network. In one process nothing here does anything.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from accelerate import Accelerator
+from accelerate import PartialState
 from torch import Tensor, nn
 
 from friend_training.core.processes import rank, world
@@ -24,15 +25,21 @@ T = TypeVar("T")
 TABLES = nn.Embedding | nn.EmbeddingBag
 
 
-def accelerator() -> Accelerator:
-    """Meets the other processes, if there are any: without a graphics card over gloo."""
-    return Accelerator() if world() == 1 else Accelerator(cpu=not torch.cuda.is_available())
+def meet() -> None:
+    """Meet the other processes, if there are any: over nccl for what is on graphics cards, else over gloo."""
+    if world() == 1:
+        return
+    if torch.cuda.is_available():
+        PartialState(backend="cuda:nccl,cpu:gloo")
+    else:
+        PartialState(cpu=True)
 
 
 def begin_alike(networks: Iterable[nn.Module], seed: int) -> None:
     """All begin with the first process's weights; but for the first, each with noise (dropout) of its own."""
     if world() == 1:
         return
+    meet()
     for network in networks:
         for weight in network.state_dict().values():
             dist.broadcast(weight, src=0)
@@ -55,15 +62,13 @@ def mean(values: Tensor) -> Tensor:
     return values.sum() / total(values.new_tensor(float(values.numel())))
 
 
-def backward(accelerator: Accelerator, loss: Tensor, networks: Iterable[nn.Module]) -> None:
+def backward(loss: Tensor, networks: Iterable[nn.Module]) -> None:
     """Gradients of the loss, which is this process's share of it; afterwards they are those of the whole batch."""
-    if world() == 1:
-        accelerator.backward(loss)
-        return
-    if loss.requires_grad:  # a part may have no unit at all
-        accelerator.backward(loss)
-    for network in networks:
-        add_up_gradients(network)
+    if world() == 1 or loss.requires_grad:  # a part may have no unit at all
+        loss.backward()  # type: ignore[no-untyped-call]
+    if world() > 1:
+        for network in networks:
+            add_up_gradients(network)
 
 
 def add_up_gradients(network: nn.Module) -> None:
@@ -127,7 +132,7 @@ def gathered(value: T) -> list[T]:
     """What every process has to say, in their order."""
     if world() == 1:
         return [value]
-    accelerator()  # may be the first time that they meet
+    meet()  # may be the first time
     everyone: list[Any] = [None] * world()
     dist.all_gather_object(everyone, value)
     return everyone

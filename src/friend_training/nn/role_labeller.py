@@ -54,8 +54,9 @@ class RoleLabeller(nn.Module):
     def forward(self, batch: RoleBatch) -> tuple[Head, ...]:
         if batch.dialogue.size(0) == 0:  # dialogues without predicates: attention cannot lay out a batch of none
             length = batch.mask.size(1)
-            return (Head(torch.zeros(0, length, len(TAGS)), torch.zeros(0, length, dtype=torch.bool)),)
-        pieces = torch.arange(batch.ids.size(1))
+            weight = self.classify.weight
+            return (Head(weight.new_zeros(0, length, len(TAGS)), batch.mask.new_zeros(0, length, dtype=torch.bool)),)
+        pieces = torch.arange(batch.ids.size(1), device=batch.ids.device)
         is_predicate = (pieces >= batch.first[:, None]) & (pieces < batch.last[:, None])  # [U, M]
         mark = self.is_predicate(is_predicate.long())
         mask = batch.mask[batch.dialogue]  # [U, M]
@@ -78,7 +79,7 @@ class RoleLabeller(nn.Module):
         predicate_turn = turn.gather(1, batch.first[:, None])  # [U, 1]
         seen = (turn[:, :, None] == turn[:, None, :]) | (turn == predicate_turn)[:, None, :]
         seen &= mask.bool()[:, None, :]
-        seen |= torch.eye(length, dtype=torch.bool)  # padding sees itself: no empty softmax
+        seen |= torch.eye(length, dtype=torch.bool, device=seen.device)  # padding sees itself: no empty softmax
         query, key, value = (
             self.attention_in(hidden).view(units, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         )  # [U, heads, M, H / heads] each

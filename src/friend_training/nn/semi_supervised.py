@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from accelerate import Accelerator
 from torch import Tensor, nn
 
 from friend_training.core.pool import Inputs, ShardSource, as_pool
@@ -49,15 +48,14 @@ class Learning:
 
 def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress: Progress) -> FitSummary:
     """Train in place and leave the weights that were best on dev."""
-    accelerator = processes.accelerator()
     processes.begin_alike([*what.networks, *what.kept], plan.seed)
-    learners = [_Learner(accelerator, network, plan.steps, settings) for network in what.networks]
+    learners = [_Learner(network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
     looks_without_gain, step = 0, 0
     for step in range(1, plan.steps + 1):
-        for learner in learners:
-            learner.model.train()
-        processes.backward(accelerator, what.loss([learner.model for learner in learners], step), what.networks)
+        for network in what.networks:
+            network.train()
+        processes.backward(what.loss(what.networks, step), what.networks)
         for learner in learners:
             learner.step(step)
         what.after_step(step)
@@ -79,16 +77,14 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
 class _Learner:
     """One network with its optimizers; several that learn together are clipped and stepped each by itself."""
 
-    def __init__(self, accelerator: Accelerator, network: nn.Module, steps: int, settings: TrainingSettings) -> None:
-        made = make_optimizers(
+    def __init__(self, network: nn.Module, steps: int, settings: TrainingSettings) -> None:
+        self.optimizers = make_optimizers(
             network,
             encoder_rate=settings.encoder_rate,
             head_rate=settings.head_rate,
             weight_decay=settings.weight_decay,
         )
         self.network, self.steps, self.settings = network, steps, settings
-        self.model = accelerator.prepare_model(network, evaluation_mode=True)
-        self.optimizers = [accelerator.prepare_optimizer(optimizer) for optimizer in made]
         self.rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
 
     def step(self, step: int) -> None:
@@ -105,7 +101,7 @@ def batches(task: NetworkTask, items: Items, size: int, *, seed: int, steps: int
     """Shuffled batches of about equal length, one for each step: this process's part of them."""
     if not len(items):
         raise DataError(f"task {task.name}: nothing to train on (no gold, chosen or unlabelled input could be used)")
-    yield from own_batches(items, task.definition.collate, size, seed=seed, steps=steps)
+    yield from own_batches(items, task.collate, size, seed=seed, steps=steps)
 
 
 def mixed_batches(

@@ -17,7 +17,8 @@ class NetworkTask(Task, Protocol):
     """A task whose network, batches and loss others may use: `network(batch)` gives heads for `nn.heads.unit_losses`.
 
     `network` is what predicts, evaluates and is saved; a method may put another one there. `encoder` is where its
-    encoder came from, `dev_score` makes the function that early stopping looks at.
+    encoder came from, `collate` makes a batch on the device of the network, `dev_score` the function that early
+    stopping looks at.
     """
 
     definition: Definition
@@ -26,10 +27,12 @@ class NetworkTask(Task, Protocol):
     progress: Progress
     network: nn.Module
 
+    def collate(self, items: Sequence[Any]) -> Any: ...
+
     def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]: ...
 
 
-NEEDED = ("definition", "encoder", "settings", "progress", "network", "dev_score")
+NEEDED = ("definition", "encoder", "settings", "progress", "network", "collate", "dev_score")
 
 
 def network_task(task: Task, method: str) -> NetworkTask:

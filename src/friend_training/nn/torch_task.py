@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import nn
 
 from friend_training.core.processes import rank, world
@@ -15,13 +16,14 @@ from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLab
 from friend_training.errors import DataError, RunError
 from friend_training.nn.batching import in_batches
 from friend_training.nn.definition import Definition
+from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device, put_on
 from friend_training.nn.dropout import with_byte_dropout
 from friend_training.nn.encoder import compute_in
 from friend_training.nn.encoders import open_encoder, shaped_encoder
 from friend_training.nn.processes import gathered
 from friend_training.nn.shares import pseudo_parts, put_together, whole_or_parts
 from friend_training.nn.side_by_side import side_by_side
-from friend_training.nn.training import Progress, TrainingSettings, no_progress, seed_everything, train
+from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
 
 WEIGHTS = "model.safetensors"
 
@@ -29,13 +31,20 @@ WEIGHTS = "model.safetensors"
 class TorchTask:
     """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
 
+    Its network and all batches are on the device of that name (`nn.devices.choose_device`). Sent to another process, a
+    task looks for that device there: `auto` and `cuda` may be another card.
+
     Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
     """
 
-    def __init__(self, definition: Definition, *, encoder: str | Path, settings: TrainingSettings) -> None:
+    def __init__(
+        self, definition: Definition, *, encoder: str | Path, settings: TrainingSettings, device: str = AUTO
+    ) -> None:
         self.definition = definition
         self.encoder = encoder
         self.settings = settings
+        self.device_name = device
+        self.device = choose_device(device)
         self.name = definition.name
         self.label_type = definition.label_type
         self.main_metric = definition.main_metric
@@ -51,7 +60,24 @@ class TorchTask:
     @network.setter
     def network(self, network: nn.Module) -> None:
         """Methods that work inside training make networks of their own."""
-        self._network = compute_in(self.settings.precision, with_byte_dropout(network))
+        placed = put_on(with_byte_dropout(network), self.device)
+        self._network = compute_in(self.settings.precision, placed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process a network goes by way of the processor."""
+        if self._network is None or self.device == PROCESSOR:
+            return self.__dict__
+        return self.__dict__ | {"_network": deepcopy(self._network).to(PROCESSOR)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.device = choose_device(self.device_name)
+        if self._network is not None:
+            self.network = self._network
+
+    def collate(self, items: Sequence[Any]) -> Any:
+        """Items as a batch on the device of the network."""
+        return on_device(self.definition.collate(items), self.device)
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
@@ -66,7 +92,7 @@ class TorchTask:
         return train(
             self.network,
             items,
-            self.definition.collate,
+            self.collate,
             self.dev_score(dev),
             plan=plan,
             settings=self.settings,
@@ -93,7 +119,8 @@ class TorchTask:
         predictions: list[list[Prediction]] = [[] for _ in items]
         batches = list(in_batches(items, lambda item: item.length, self.settings.labelling_pieces))
         done = 0
-        for (indices, _), decoded in zip(batches, side_by_side(self._label, batches), strict=True):
+        labelled = side_by_side(self._label, batches) if self.device == PROCESSOR else map(self._label, batches)
+        for (indices, _), decoded in zip(batches, labelled, strict=True):
             for index, units in zip(indices, decoded, strict=True):
                 predictions[index] = units
             done += len(indices)
@@ -104,7 +131,9 @@ class TorchTask:
         _, items = batch_of
         with torch.inference_mode():
             batch = self.definition.collate(items)
-            return self.definition.decode(self.network(batch), batch)
+            heads = self.network(on_device(batch, self.device))
+            # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.
+            return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
 
     def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
         return self._evaluate(gold, self.progress)
@@ -115,8 +144,7 @@ class TorchTask:
     def save(self, folder: Path) -> None:
         self.network.encoder.save_shape(folder)  # type: ignore[union-attr, operator]
         self.definition.save(folder)
-        state = {name: weight.contiguous() for name, weight in self.network.state_dict().items()}
-        save_file(state, folder / WEIGHTS)
+        save_weights(self.network, folder / WEIGHTS)
         (folder / "task.json").write_text(json.dumps({"task": self.name}) + "\n")
 
     def load(self, folder: Path) -> None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
-from accelerate import Accelerator
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan, FitSummary
@@ -52,8 +53,10 @@ def train(
     settings: TrainingSettings,
     progress: Progress = no_progress,
 ) -> FitSummary:
-    """Train in place and leave the weights that were best on dev; of several processes all do (`nn.processes`)."""
-    accelerator = processes.accelerator()
+    """Train in place and leave the weights that were best on dev; of several processes all do (`nn.processes`).
+
+    The network stays on the device where it is, and `collate` puts batches there.
+    """
     processes.begin_alike([network], plan.seed)
     optimizers = make_optimizers(
         network,
@@ -61,8 +64,6 @@ def train(
         head_rate=settings.head_rate,
         weight_decay=settings.weight_decay,
     )
-    model = accelerator.prepare_model(network, evaluation_mode=True)  # or else it would add up gradients in its way
-    optimizers = [accelerator.prepare_optimizer(optimizer) for optimizer in optimizers]
     rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
 
     best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
@@ -72,12 +73,12 @@ def train(
             items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps, hands=hands.count
         )
         for step in range(1, plan.steps + 1):
-            model.train()
+            network.train()
             batch = next(batches)
             if hands.count > 1:
                 hands.backward(batch)
             else:
-                _backward(accelerator, network, model, batch[0])
+                _backward(network, batch[0])
             clip_gradients(network.parameters(), settings.clip)
             factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
             for optimizer, base_rates in zip(optimizers, rates, strict=True):
@@ -99,10 +100,10 @@ def train(
     return FitSummary(steps=step, best_step=best_step, best_score=best_score)
 
 
-def _backward(accelerator: Accelerator, network: nn.Module, model: nn.Module, batch: Any) -> None:
-    heads: Sequence[Head] = model(batch)
+def _backward(network: nn.Module, batch: Any) -> None:
+    heads: Sequence[Head] = network(batch)
     loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
-    processes.backward(accelerator, loss, [network])
+    processes.backward(loss, [network])
 
 
 def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
@@ -115,6 +116,11 @@ def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
 
 def copy_weights(network: nn.Module) -> dict[str, Tensor]:
     return {name: weight.detach().clone() for name, weight in network.state_dict().items()}
+
+
+def save_weights(network: nn.Module, path: Path) -> None:
+    """Write all weights, wherever the network is, for any device to load."""
+    save_file({name: weight.cpu().contiguous() for name, weight in network.state_dict().items()}, path)
 
 
 def seed_everything(seed: int) -> None:

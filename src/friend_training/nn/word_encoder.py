@@ -4,6 +4,7 @@ For a few hundred labelled sentences a BiLSTM is the better bet than a transform
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from friend_training.errors import ConfigError
+from friend_training.nn.devices import PROCESSOR
 from friend_training.nn.word_vocabulary import BUCKETS, PADDING, UNKNOWN
 
 SHAPE, WEIGHTS = "word_encoder.json", "word_encoder.safetensors"
@@ -55,13 +57,14 @@ class WordEncoder(nn.Module):
             dropout=shape.dropout if shape.layers > 1 else 0.0,
         )
 
-    def forward(self, ids: Tensor, affixes: Tensor, lengths: Tensor) -> Tensor:
-        """[B, N], [B, N, AFFIXES], [B] → [B, N, H]; nothing but zeros behind a sentence's end."""
+    def forward(self, ids: Tensor, affixes: Tensor, lengths: Sequence[int]) -> Tensor:
+        """[B, N], [B, N, AFFIXES], B lengths → [B, N, H]; nothing but zeros behind a sentence's end."""
         if self.training and self.shape.forget:
-            ids = ids.masked_fill(torch.rand(ids.shape) < self.shape.forget, UNKNOWN)
+            ids = ids.masked_fill(torch.rand(ids.shape, device=ids.device) < self.shape.forget, UNKNOWN)
         spelt = self.affixes(affixes.flatten(0, 1)).view(*ids.shape, -1)
         vectors = self.dropout(torch.cat([self.words(ids), spelt], dim=2))
-        packed = pack_padded_sequence(vectors, lengths, batch_first=True, enforce_sorted=False)
+        counts = torch.tensor(lengths, device=PROCESSOR)  # where packing reads them
+        packed = pack_padded_sequence(vectors, counts, batch_first=True, enforce_sorted=False)
         hidden, _ = pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=ids.size(1))
         out: Tensor = self.dropout(hidden)
         return out

@@ -51,7 +51,7 @@ def word_reader(encoder: str | Path) -> WordReader:
 @dataclass(frozen=True, slots=True)
 class VocabularyInput:
     rows: Tensor  # [B, N, 1 + AFFIXES]
-    lengths: Tensor  # [B]
+    lengths: tuple[int, ...]  # B of them, which stay on the processor
 
     def encode(self, encoder: WordEncoder) -> Tensor:
         vectors: Tensor = encoder(self.rows[:, :, 0], self.rows[:, :, 1:], self.lengths)
@@ -70,8 +70,8 @@ class VocabularyReader:
         return np.array(rows, dtype=np.int64)
 
     def collate(self, rows: Sequence[Row]) -> VocabularyInput:
-        lengths = torch.tensor([len(row) for row in rows])
-        table = np.full((len(rows), int(lengths.max()), 1 + AFFIXES), PADDING, dtype=np.int64)
+        lengths = tuple(len(row) for row in rows)
+        table = np.full((len(rows), max(lengths), 1 + AFFIXES), PADDING, dtype=np.int64)
         for number, row in enumerate(rows):
             table[number, : len(row)] = row
         return VocabularyInput(torch.from_numpy(table), lengths)

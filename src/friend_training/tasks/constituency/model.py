@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from friend_training.nn.devices import PROCESSOR
 from friend_training.nn.encoders import AnyEncoder
 from friend_training.nn.heads import Head
 from friend_training.nn.sentences import SentenceBatch
@@ -11,9 +12,9 @@ SPANS_AT_ONCE = 2048
 """What is worked on between fences and labels is many times larger than both: in parts it stays in the cache."""
 
 
-def all_spans(words: int) -> tuple[Tensor, Tensor]:
+def all_spans(words: int, device: torch.device = PROCESSOR) -> tuple[Tensor, Tensor]:
     """First and last fences of the N (N + 1) / 2 spans of a sentence, in the order of their slots."""
-    first, last = torch.triu_indices(words + 1, words + 1, offset=1)
+    first, last = torch.triu_indices(words + 1, words + 1, offset=1, device=device)
     return first, last
 
 
@@ -39,7 +40,7 @@ class SpanParser(nn.Module):
     def forward(self, batch: SentenceBatch) -> tuple[Head, ...]:
         words = batch.input.encode(self.encoder).masked_fill(~batch.mask[:, :, None], 0.0)  # [B, N, H]
         fences = self.fence(_at_fences(words))  # [B, N + 1, S]
-        first, last = all_spans(words.size(1))
+        first, last = all_spans(words.size(1), words.device)
         few = fences.split(max(1, SPANS_AT_ONCE // len(first)))
         labels = [self.label(part.index_select(1, last) - part.index_select(1, first)) for part in few]
         inside = batch.mask[:, last - 1]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from friend_training.examples import TreeExample
+from friend_training.nn.devices import AUTO
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_settings import WORD_SETTINGS
@@ -16,10 +17,11 @@ def constituency_task(
     *,
     phrases: Sequence[str],
     tags: Sequence[str],
+    device: str = AUTO,
 ) -> TorchTask:
     """`encoder` is a folder of `pretrain_word_encoder`, or a transformer's folder or hub name; names: `tree_names`."""
     definition = ConstituencyDefinition(encoder=encoder, phrases=phrases, tags=tags)
-    return TorchTask(definition, encoder=encoder, settings=settings)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 
 def tree_names(examples: Iterable[TreeExample]) -> dict[str, tuple[str, ...]]:

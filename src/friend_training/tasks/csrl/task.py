@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from friend_training.nn.bio import Adjacent
+from friend_training.nn.devices import AUTO
 from friend_training.nn.role_labeller import PredicateMark
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
@@ -16,6 +17,7 @@ def csrl_task(
     max_length: int = 125,
     mark: PredicateMark = "after",
     adjacent: Adjacent = "apart",
+    device: str = AUTO,
 ) -> TorchTask:
     definition = CsrlDefinition(encoder=encoder, max_length=max_length, mark=mark, adjacent=adjacent)
-    return TorchTask(definition, encoder=encoder, settings=settings)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)

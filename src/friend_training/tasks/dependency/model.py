@@ -34,7 +34,7 @@ class BiaffineParser(nn.Module):
     def forward(self, batch: SentenceBatch) -> tuple[Head, ...]:
         words = batch.input.encode(self.encoder)  # [B, N, H]
         heads = torch.cat([self.root.expand(len(words), 1, -1), words], dim=1)  # [B, N + 1, H]
-        scores = self.arcs(words, heads) + self.distance(_distances(words.size(1)))  # [B, N, N + 1, 1]
+        scores = self.arcs(words, heads) + self.distance(_distances(words.size(1), words.device))  # [B, N, N + 1, 1]
         scores = scores.masked_fill(~_allowed(batch.mask)[..., None], MASKED)
         if self.labels is not None:
             scores = scores + self.labels(words, heads).log_softmax(dim=3)  # [B, N, N + 1, R]
@@ -63,10 +63,10 @@ class _Pairs(nn.Module):
         return out
 
 
-def _distances(words: int) -> Tensor:
+def _distances(words: int, device: torch.device) -> Tensor:
     """[N, N + 1]: the class of each arc's direction and distance; that of the root is the first."""
-    places = torch.arange(1, words + 1)
-    between = (torch.arange(words + 1) - places[:, None]).clamp(-FARTHEST, FARTHEST) + FARTHEST + 1
+    places = torch.arange(words + 1, device=device)
+    between = (places - places[1:, None]).clamp(-FARTHEST, FARTHEST) + FARTHEST + 1
     between[:, 0] = 0
     return between
 
@@ -74,5 +74,5 @@ def _distances(words: int) -> Tensor:
 def _allowed(mask: Tensor) -> Tensor:
     """[B, N, N + 1]: heads are the root and the words of the sentence, but nobody's own."""
     words = mask.size(1)
-    real = torch.cat([torch.ones(len(mask), 1, dtype=torch.bool), mask], dim=1)
-    return real[:, None, :] & ~torch.eye(words + 1, dtype=torch.bool)[1:]
+    real = torch.cat([mask.new_ones(len(mask), 1), mask], dim=1)
+    return real[:, None, :] & ~torch.eye(words + 1, dtype=torch.bool, device=mask.device)[1:]

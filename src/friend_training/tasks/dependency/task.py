@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from friend_training.examples import HeadsExample
+from friend_training.nn.devices import AUTO
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_settings import WORD_SETTINGS
@@ -17,13 +18,14 @@ def dependency_task(
     *,
     relations: Sequence[str] = (),
     punctuation: Punctuation = "counted",
+    device: str = AUTO,
 ) -> TorchTask:
     """`encoder` is a folder of `pretrain_word_encoder`, or a transformer's folder or hub name; names: `relation_names`.
 
     Universal Dependencies counts `punctuation` in its scores, work on the Penn Treebank skips it.
     """
     definition = DependencyDefinition(encoder=encoder, relations=relations, punctuation=punctuation)
-    return TorchTask(definition, encoder=encoder, settings=settings)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 
 def relation_names(examples: Iterable[HeadsExample]) -> dict[str, tuple[str, ...]]:

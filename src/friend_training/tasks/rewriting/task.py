@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from friend_training.nn.devices import AUTO
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.rewriting.biaffine import Scorer
@@ -20,6 +21,7 @@ def rewriting_task(
     spans: SpanChoice = "apart",
     context_turns: int | None = None,
     main_metric: MainMetric = "em",
+    device: str = AUTO,
 ) -> TorchTask:
     definition = RewritingDefinition(
         encoder=encoder,
@@ -30,4 +32,4 @@ def rewriting_task(
         context_turns=context_turns,
         main_metric=main_metric,
     )
-    return TorchTask(definition, encoder=encoder, settings=settings)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)

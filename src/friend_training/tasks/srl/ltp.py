@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from transformers import AutoModel, AutoTokenizer
 
 from friend_training.errors import FriendTrainingError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
+from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device
 from friend_training.nn.training import Progress, no_progress
 from friend_training.tasks.srl.bio import labelled_spans
 from friend_training.tasks.srl.ltp_heads import LtpHeads
@@ -45,14 +47,35 @@ class LtpParser:
     name = "ltp"
 
     def __init__(
-        self, *, encoder: Any, tokenizer: Any, heads: LtpHeads, pos: Sequence[str], roles: Sequence[str]
+        self,
+        *,
+        encoder: Any,
+        tokenizer: Any,
+        heads: LtpHeads,
+        pos: Sequence[str],
+        roles: Sequence[str],
+        device: str = AUTO,
     ) -> None:
-        self.encoder, self.tokenizer, self.heads = encoder, tokenizer, heads
+        self.device_name, self.device = device, choose_device(device)
+        self.encoder, self.tokenizer = encoder.to(self.device), tokenizer
+        self.heads = on_device(heads, self.device)
         self.pos, self.roles = tuple(pos), tuple(roles)
         self.progress: Progress = no_progress
 
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process it goes by way of the processor: the device of that name may be another one there."""
+        if self.device == PROCESSOR:
+            return self.__dict__
+        moved = {"encoder": deepcopy(self.encoder).to(PROCESSOR), "heads": on_device(self.heads, PROCESSOR)}
+        return self.__dict__ | moved
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.device = choose_device(self.device_name)
+        self.encoder, self.heads = self.encoder.to(self.device), on_device(self.heads, self.device)
+
     @classmethod
-    def load(cls, folder: Path) -> "LtpParser":
+    def load(cls, folder: Path, *, device: str = AUTO) -> "LtpParser":
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")
@@ -63,6 +86,7 @@ class LtpParser:
             heads=LtpHeads.from_tensors(load_file(folder / "task_heads.safetensors")),
             pos=labels["pos"],
             roles=labels["srl"],
+            device=device,
         )
 
     def parse(self, texts: Sequence[str]) -> list[ParsedSentence]:
@@ -103,22 +127,23 @@ class LtpParser:
         ids = pad_sequence([torch.tensor(item.ids) for item in items], batch_first=True)  # [B, pieces]
         lengths = torch.tensor([len(item.ids) for item in items])
         mask = torch.arange(ids.size(1)) < lengths.unsqueeze(1)
-        hidden: Tensor = self.encoder(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        there, seen = on_device((ids, mask.long()), self.device)
+        hidden: Tensor = self.encoder(input_ids=there, attention_mask=seen).last_hidden_state
 
         begins = (self.heads.cws(hidden).argmax(-1) == 0).tolist()  # the labels are B-W, I-W
         cut = [_words(item.offsets, starts) for item, starts in zip(items, begins, strict=True)]
         spans = [tuple(span for _, span in words) for words in cut]
         pieces = pad_sequence([torch.tensor([piece for piece, _ in words]) for words in cut], batch_first=True)
-        words = hidden.gather(1, pieces.unsqueeze(-1).expand(-1, -1, hidden.size(-1)))  # [B, n, hidden]
-
-        tags = self.heads.pos(words).argmax(-1).tolist()
         counts = torch.tensor([len(own) for own in spans])
-        asked = torch.zeros(words.shape[:2], dtype=torch.bool)  # [B, n]
+        asked = torch.zeros(pieces.shape, dtype=torch.bool)  # [B, n]
         for b, item in enumerate(items):
             asked[b, _asked(item.predicates, spans[b])] = True
+
+        # Words were cut here, all else is computed there: the second and last time that something comes back.
+        found_there = self.heads.tags_and_roles(hidden, *on_device((pieces, counts, asked), self.device))
+        tags, *rows = (part.tolist() for part in on_device(found_there, PROCESSOR))
         frames: list[list[Frame]] = [[] for _ in items]
-        rows = self.heads.role_rows(words, counts, asked)
-        for b, word, row in zip(*(part.tolist() for part in rows), strict=True):
+        for b, word, row in zip(*rows, strict=True):
             frames[b].append(Frame(word, self._arguments(row, spans[b])))
         return [
             ParsedSentence(item.text, own, tuple(self.pos[tag] for tag in row[: len(own)]), tuple(found))

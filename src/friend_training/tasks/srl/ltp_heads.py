@@ -47,6 +47,13 @@ class LtpHeads:
             ),
         )
 
+    def tags_and_roles(
+        self, hidden: Tensor, pieces: Tensor, counts: Tensor, asked: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """The part of speech of every word [B, n], and `role_rows`; `pieces` [B, n] are the first ones of words."""
+        words = hidden.gather(1, pieces.unsqueeze(-1).expand(-1, -1, hidden.size(-1)))  # [B, n, hidden]
+        return self.pos(words).argmax(-1), *self.role_rows(words, counts, asked)
+
     def role_rows(self, words: Tensor, counts: Tensor, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The words asked for, each taken as a predicate, and the role labels of all words of its sentence for it.
 
@@ -57,7 +64,7 @@ class LtpHeads:
         sentence, word = torch.nonzero(asked, as_tuple=True)  # asked [B, n]; N rows in all
         as_predicate = z[sentence, word, 0] @ self.srl_attention  # [N, L * (D + 1)]
         as_argument = z[:, :, 1].transpose(1, 2)[sentence]  # [N, D + 1, n]
-        scores = as_predicate.reshape(len(word), self.srl_labels, z.size(-1)) @ as_argument  # [N, L, n]
+        scores = as_predicate.unflatten(1, (self.srl_labels, -1)) @ as_argument  # [N, L, n]
 
         no_word = torch.arange(words.size(1), device=words.device) >= counts[sentence].unsqueeze(1)  # [N, n]
         lead = (scores[:, 1:].amax(1) - scores[:, 0]).masked_fill(no_word, -torch.inf)
