@@ -68,7 +68,7 @@ def test_what_was_chosen_is_what_is_trained_on(tmp_path):
     for iteration in (1, 2):
         rows = [r for r in run.store.read(iteration).to_pylist() if r["task"] == "stars" and r["chosen"]]
         assert rows
-        assert fits[iteration][1] == [(r["input"], r["unit"], json.loads(r["label"]), 1.0) for r in rows]
+        assert fits[iteration][1] == [(r["input"], r["unit"], json.loads(r["label"]), 0.5) for r in rows]
     assert [(plan.restart, plan.steps, plan.pseudo_weight) for _, _, plan in fits] == [
         (True, 20, 1.0),
         (False, 15, 0.5),

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter
 
 from friend_training.core.checkpoint import copy_checkpoint, load_checkpoint, save_checkpoint
 from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
+from friend_training.core.counts import Evaluation
 from friend_training.core.engines.work import Checkpoint, Engine, Labelled, LabelWork
 from friend_training.core.files import write_text
 from friend_training.core.friendship import Friendship
@@ -37,7 +38,8 @@ from friend_training.core.seeds import derived_seed
 from friend_training.core.selecting import select_iteration
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, PseudoLabel, Task
-from friend_training.errors import ConfigError, FriendTrainingError
+from friend_training.errors import FriendTrainingError
+from friend_training.runs.counts import add_counts
 from friend_training.runs.steps import Evaluate, FindThresholds, Label, Select, Step, Test, Tidy, Train
 
 Result = dict[str, Any]
@@ -256,7 +258,7 @@ class Loop:
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""
-        metrics = _measure(name, self.models.at(name, iteration), self.plans[name].dev)
+        metrics = _checked(name, self.plans[name].task, self.models.at(name, iteration).evaluate(self.plans[name].dev))
         return {"metrics": [{"task": name, "iteration": iteration, "split": "dev", "metrics": metrics}]}
 
     def test(self, name: str, advanced: Advanced) -> Result:
@@ -264,15 +266,13 @@ class Loop:
         plan = self.plans[name]
         scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
         best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
-        rows = [
-            {
-                "task": name,
-                "iteration": best,
-                "split": f"test:{test_set}",
-                "metrics": _measure(name, self.models.at(name, best), examples, plan.test_by),
-            }
-            for test_set, examples in plan.test.items()
-        ]
+        rows = []
+        for test_set, examples in plan.test.items():
+            found = self.models.at(name, best).evaluate(examples)
+            metrics = _checked(name, plan.task, found)
+            rows.append({"task": name, "iteration": best, "split": f"test:{test_set}", "metrics": metrics})
+            if isinstance(found, Evaluation) and found.counts is not None:
+                add_counts(self.run.folder, name if test_set == "test" else f"{name}:{test_set}", found.counts)
         return {"best_iteration": best, "metrics": rows}
 
     def _fit(
@@ -310,18 +310,20 @@ class Loop:
         return InShards(shards, chosen)
 
     def _chosen_in(self, shard: int, name: str, iteration: int, pseudo_weight: float) -> list[PseudoLabel]:
-        """Tasks multiply the weight by λ of Eq. 1. What is gold by hand must count as gold: λ is divided out of it."""
+        """Weights have λ of Eq. 1 in them (`pseudo_weight`), but for labels that a person gave: they count as gold."""
         from_json = TypeAdapter(self.plans[name].task.label_type).validate_json
         batches = self.run.store.chosen(iteration, shard, name, ["input", "unit", "label", "weight", "reason"])
         rows = [row for batch in batches for row in batch.to_pylist()]
         inputs = {given.id: given for given in self.pool.shard(shard).read().inputs} if rows else {}
-        pseudo = []
-        for row in rows:
-            label, weight = from_json(row["label"]), row["weight"]
-            if row["reason"] in GOLD_BY_HAND:
-                weight /= _not_zero(name, pseudo_weight)
-            pseudo.append(PseudoLabel(inputs[row["input"]], row["unit"], label, weight))
-        return pseudo
+        return [
+            PseudoLabel(
+                inputs[row["input"]],
+                row["unit"],
+                from_json(row["label"]),
+                row["weight"] * (1.0 if row["reason"] in GOLD_BY_HAND else pseudo_weight),
+            )
+            for row in rows
+        ]
 
 
 class Models:
@@ -435,12 +437,6 @@ def finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _not_zero(name: str, pseudo_weight: float) -> float:
-    if pseudo_weight == 0:
-        raise ConfigError(f"task {name!r}: pseudo_weight is 0, so labels checked by hand could not count as gold")
-    return pseudo_weight
-
-
 def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Selector:
     """A selector that aims, with the threshold that was found; without one it chooses nothing."""
     if aim is None:
@@ -448,13 +444,9 @@ def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Select
     return replace(selector, pick=Nothing() if aim["threshold"] is None else Threshold(aim["threshold"]))
 
 
-def _measure(
-    name: str,
-    task: Task,
-    examples: Sequence[Any],
-    by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None,
-) -> dict[str, float | None]:
-    metrics = {metric: finite(value) for metric, value in (by or task.evaluate)(examples).items()}
+def _checked(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float | None]:
+    """The metrics as JSON can keep them; the main one must be among them."""
+    metrics = {metric: finite(value) for metric, value in evaluation.items()}
     if metrics.get(task.main_metric) is None:
         raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")
     return metrics

@@ -23,9 +23,9 @@ from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import Advanced, Loop, Once, Outcome, carry_out, outcome
 from friend_training.nn.encoders import open_encoder
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.semi_supervised import Learning, batches, learn
+from friend_training.nn.semi_supervised import batches
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
 from friend_training.runs.steps import Evaluate, Test, Train, TrainTogether
 
 
@@ -96,7 +96,7 @@ def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPla
     def dev_score() -> float:
         return sum(score() for score in scores) / len(scores)
 
-    what = Learning([together], loss, dev_score, kept=[together])
+    what = Learning([together], gradients_of(loss, [together]), dev_score, kept=[together])
     summary = learn(what, plan=plan, settings=first.settings, progress=first.progress)
     return {"steps": summary.steps, "best_step": summary.best_step, "best_score": summary.best_score}
 
@@ -121,7 +121,7 @@ def _take_over(run: Run, name: str, advanced: Advanced) -> dict[str, Any]:
 
 
 def _without_update(plan: TaskPlan) -> TaskPlan:
-    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test, test_by=plan.test_by)
+    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test)
 
 
 def _check_same(tasks: Mapping[str, NetworkTask]) -> None:

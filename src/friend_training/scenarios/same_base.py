@@ -13,7 +13,7 @@ import yaml
 
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
-from friend_training.runs.steps import Count
+from friend_training.runs.steps import Test
 from friend_training.scenarios.config import Config, config_text
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.tasks import TASKS
@@ -56,7 +56,7 @@ def take_over_base(run: Run, config: Config, method: str, others: Iterable[Path]
 
 def _has_the_same(other: Path, run: Run, config: Config, method: str) -> bool:
     base = method_folder(other, method)
-    if not (base / "run.json").is_file() or Run.open(base).result(Count()) is None:
+    if not (base / "run.json").is_file() or any(Run.open(base).result(Test(task)) is None for task in TASKS):
         return False
     seen = [name for name in run.fingerprints if name.startswith(TASKS) and (method == "base" or "gold" not in name)]
     theirs, before = Run.open(other).fingerprints, yaml.safe_load(Run.open(other).config_text)

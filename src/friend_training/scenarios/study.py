@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from friend_training import __version__
-from friend_training.core.counts import Counts
+from friend_training.core.counts import Evaluation
 from friend_training.core.files import one_at_a_time
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
@@ -27,10 +26,9 @@ from friend_training.loop.algorithm import Outcome
 from friend_training.methods.registry import METHODS
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
-from friend_training.runs.steps import Count, Prepare, Select, Train
+from friend_training.runs.steps import Prepare, Select, Train
 from friend_training.scenarios.compared import Setting, naming_bridge, run_method, selectors
 from friend_training.scenarios.config import Config, Method, config_text
-from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import method_folder, remember_methods, shared_resources, write_records
@@ -49,6 +47,7 @@ from friend_training.scenarios.resources import (
 from friend_training.scenarios.same_base import take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.rewriting.definition import score_rewrites
+from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.srl.bridge import Bridge, NoBridge
 
 
@@ -178,7 +177,7 @@ def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listene
     return start
 
 
-def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str, TaskPlan]:
+def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
     data = shop.data
     examples: dict[str, tuple[Sequence[Any], Sequence[Any], Sequence[Any]]] = {
         "csrl": (data.csrl_gold, data.csrl_dev, data.csrl_test),
@@ -199,7 +198,6 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
             selectors=selectors(METHODS[method], shop.config, shop.data, shop.run.folder, name),
             start=shop.start if name == "csrl" else None,
             probe=shop.probes.get(name),
-            test_by=CountingTest(name, shop.tasks[name], kept),
         )
     return plans
 
@@ -211,7 +209,7 @@ def _bridge_alone(shop: Workshop) -> dict[str, float]:
 
 def _nothing_rewritten(shop: Workshop) -> dict[str, float]:
     gold = shop.data.rewriting_test
-    scores = score_rewrites([example.dialogue.utterance.text for example in gold], gold).as_dict()
+    scores = Evaluation.of(score_rewrites([e.dialogue.utterance.text for e in gold], gold), RewritingScore())
     return {f"rewriting.{name}": value for name, value in scores.items()}
 
 
@@ -228,9 +226,7 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     if METHODS[method].procedure == "score-only":
         return record | {"metrics": _bridge_alone(shop) if method == "bridge-alone" else _nothing_rewritten(shop)}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
-    kept: dict[str, Counts] = {}
-    outcomes = _execute(shop, method, run, kept)
-    run.do(Count(), partial(_count, shop, run, outcomes, kept))
+    outcomes = _execute(shop, method, run)
     return record | {
         "metrics": {
             f"{task}.{metric}": value
@@ -247,20 +243,6 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     }
 
 
-def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome], kept: dict[str, Counts]) -> dict[str, Any]:
-    """Keep what the reported models got right in each test dialogue, for significance tests.
-
-    Where they were tested in an earlier life of this run, nothing of it is left in memory: they are asked again.
-    """
-    tests: dict[str, Sequence[Any]] = {"csrl": shop.data.csrl_test, "rewriting": shop.data.rewriting_test}
-    for name, outcome in outcomes.items():
-        if name not in kept:
-            shop.tasks[name].load(run.checkpoint(name, outcome.best_iteration))
-            CountingTest(name, shop.tasks[name], kept)(tests[name])
-    save_counts(run.folder / "counts.npz", {name: kept[name] for name in outcomes})
-    return {}
-
-
 def _steps(run: Run, task: str) -> list[int | None]:
     """The optimizer steps of each training phase: the budget as it was spent."""
     found: list[int | None] = []
@@ -269,7 +251,7 @@ def _steps(run: Run, task: str) -> list[int | None]:
     return found
 
 
-def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) -> dict[str, Outcome]:
+def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
     setting = Setting(
         spec=METHODS[method],
         run=run,
@@ -279,7 +261,7 @@ def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) 
         data_dir=shop.data_dir,
         encoder=shop.tasks["csrl"].encoder,
         bridge=shop.bridge,
-        plans=_plans(shop, method, kept),
+        plans=_plans(shop, method),
         friendship=shop.friendship,
         settings=shop.settings,
         listener=shop.listener.method(method, label_parts=METHODS[method].label_parts),

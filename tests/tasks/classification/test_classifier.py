@@ -68,10 +68,10 @@ def probabilities(task):
 
 
 def test_weights_reach_the_last_step_of_a_pipeline():
-    """Ten pseudo-labels of weight λ/2 do what the same examples do as gold when scikit-learn is given the weights."""
+    """Ten pseudo-labels do what the same examples do as gold when scikit-learn is given their weights."""
     extra = reviews(10, 4)
-    pseudo = [PseudoLabel(text, text.id, label, weight=0.5) for text, label in extra]
-    ours = fitted(pipeline(), pseudo, FitPlan(seed=3, steps=1, pseudo_weight=0.4))
+    pseudo = [PseudoLabel(text, text.id, label, weight=0.2) for text, label in extra]
+    ours = fitted(pipeline(), pseudo, FitPlan(seed=3, steps=1))
     gold = reviews(30, 1)
     theirs = pipeline().fit(
         [text.text for text, _ in gold + extra],
@@ -80,7 +80,7 @@ def test_weights_reach_the_last_step_of_a_pipeline():
     )
     expected = theirs.predict_proba([text.text for text in inputs(10, 3)])
     np.testing.assert_array_equal(probabilities(ours), expected)
-    assert not np.allclose(probabilities(ours), probabilities(fitted(pipeline(), pseudo)))
+    assert not np.allclose(probabilities(ours), probabilities(fitted(pipeline())))
 
 
 def test_a_model_without_weights_says_that_they_are_lost():
