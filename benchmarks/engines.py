@@ -38,8 +38,6 @@ from friend_training.core.engines.local import LocalEngine
 from friend_training.core.engines.ray import RayEngine
 from friend_training.core.engines.work import Engine
 from friend_training.core.environment import peak_memory_mb
-from friend_training.core.labeller import label_phase
-from friend_training.core.phases import Phases
 from friend_training.core.picks import TopN
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
@@ -49,10 +47,12 @@ from friend_training.corpora.embedded import Domain, csrl_examples, generate, re
 from friend_training.corpora.jsonl import to_line
 from friend_training.corpora.sharded_pool import open_pool
 from friend_training.examples import Dialogue, Turn
+from friend_training.loop.algorithm import Loop
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.runs.steps import Label, Select, Train
 from friend_training.scenarios.places import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
@@ -145,20 +145,20 @@ def measure(engine: str, dialogues: int, shard_size: int, made: Path, scratch: P
     opened = time.perf_counter()
     with _engine(engine) as hands:
         settings = LoopSettings(seed=0, iterations=1, shard_size=shard_size, engine=hands)
-        phases = Phases(run, plans, (), pool, settings, None)
+        loop = Loop(run, plans, (), pool, settings, None)
         for name in plans:
-            run.phase(f"train-{name}-0", partial(phases.pretrain, name, _nobody))
+            run.do(Train(name, 0), partial(loop.pretrain, name, _nobody))
         start, start_cpu = time.perf_counter(), family.cpu_seconds()
         units, first, first_cpu = 0, start, start_cpu
         for shard in range(pool.shards):
-            units += run.phase(label_phase(1, shard), partial(phases.label, 1, shard, _nobody))["units"]
+            units += run.do(Label(1, shard), partial(loop.label, 1, shard, _nobody))["units"]
             if shard == 0:
                 first, first_cpu = time.perf_counter(), family.cpu_seconds()
         labelled, labelled_cpu = time.perf_counter(), family.cpu_seconds()
         workers_peak = family.largest_descendant_mb()
-        phases.labeller.close()
+        loop.close()
     selecting = time.perf_counter()
-    run.phase("select-1", partial(phases.select, 1, _nobody))
+    run.do(Select(1), partial(loop.select, 1, _nobody))
     selected = time.perf_counter()
     stored = sorted(run.folder.glob("store/**/shard-*.parquet"))
     return Record(

@@ -27,13 +27,13 @@ from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 from straightforward_task import StraightforwardBridge, StraightforwardTask
 
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import Task
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.loop.algorithm import friend_train
 from friend_training.nn.torch_task import TorchTask
 from friend_training.scenarios.config import Config, load_config
 from friend_training.scenarios.data import RunData, load_data

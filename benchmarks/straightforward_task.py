@@ -65,8 +65,8 @@ class StraightforwardTask:
         items = definition.gold_items([one for example in gold for one in self._apart(example)])
         chosen = list(pseudo)
         for one in chosen:
-            items.extend(definition.pseudo_items([one], pseudo_weight=plan.pseudo_weight))
-        together = definition.gold_items(gold) + definition.pseudo_items(chosen, pseudo_weight=plan.pseudo_weight)
+            items.extend(definition.pseudo_items([one]))
+        together = definition.gold_items(gold) + definition.pseudo_items(chosen)
         steps = round(plan.steps * len(items) / len(together))
         train_steps(definition, self.task.network, items, self.task.settings, seed=plan.seed, steps=steps)
         return FitSummary(steps, steps, self.evaluate(dev)[self.main_metric])

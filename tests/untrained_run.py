@@ -11,6 +11,7 @@ from friend_training.nn.encoders import open_encoder
 from friend_training.nn.torch_task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.report.kept import keep_inputs
+from friend_training.runs.steps import Evaluate, Test, Train
 from friend_training.scenarios.config import config_text, parse_config
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.tasks import TASKS, make_task
@@ -65,11 +66,11 @@ def make_run(folder: Path, encoder: Path, *changes: str) -> Path:
         for name in TASKS:
             task = _with_weights(make_task(config, name, encoder), encoder, seed)
             digest = save_checkpoint(task, run.checkpoint(name, iteration))
-            run.phase(f"train-{name}-{iteration}", lambda digest=digest: {"digest": digest})  # type: ignore[misc]
+            run.do(Train(name, iteration), lambda digest=digest: {"digest": digest})  # type: ignore[misc]
             scored = {"task": name, "iteration": iteration, "metrics": METRICS[name]}
             tested = {"best_iteration": iteration, "metrics": [scored | {"split": "test:test"}]}
-            run.phase(f"evaluate-{iteration}-{name}", lambda row=scored: {"metrics": [row | {"split": "dev"}]})  # type: ignore[misc]
-            run.phase(f"test-{name}", lambda tested=tested: tested)  # type: ignore[misc]
+            run.do(Evaluate(name, iteration), lambda row=scored: {"metrics": [row | {"split": "dev"}]})  # type: ignore[misc]
+            run.do(Test(name), lambda tested=tested: tested)  # type: ignore[misc]
         run.write_metrics()
     bridge = _with_weights(srl_task(encoder, TrainingSettings()), encoder, 3)
     (folder / "bridge").mkdir()

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from friend_training.core.balance import gold_shares
 from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.friendship import Friendship
-from friend_training.core.loop import Outcome
 from friend_training.core.picks import TopN
 from friend_training.core.plan import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.core.run import Run
@@ -32,6 +31,7 @@ from friend_training.corpora.emotions import (
 )
 from friend_training.corpora.problems import Problems
 from friend_training.friends.polarity_emotion import CPED, MELD, POLARITIES, PolaritySets, polarity_friends
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.fdt import fdt

@@ -13,7 +13,6 @@ from friend_training.core.aggregate import Aggregation
 from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.files import atomic_folder
 from friend_training.core.friendship import Friendship
-from friend_training.core.loop import Outcome
 from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
@@ -24,6 +23,7 @@ from friend_training.examples import Heads, HeadsExample, TreeExample
 from friend_training.friends.constituency_dependency import Scoring, constituency_dependency
 from friend_training.friends.constituency_tagging import constituency_tagging
 from friend_training.friends.head_rules import lexical_heads
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.fdt import fdt

@@ -27,7 +27,7 @@ from friend_training.core.run import Run
 from friend_training.corpora.parsing_split import ParsingSplit, parsing_split, penn_sample
 from friend_training.examples import TreeExample
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.scenarios.counts import save_counts
+from friend_training.runs.counts import save_counts
 from friend_training.scenarios.results import add_result, done, read_results
 from friend_training.tasks.constituency import metrics as constituency
 from friend_training.tasks.dependency import metrics as dependency

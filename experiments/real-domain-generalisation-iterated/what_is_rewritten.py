@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from friend_training.core.counts import Counts
-from friend_training.methods.known import METHODS
-from friend_training.scenarios.counts import load_counts
+from friend_training.methods.registry import METHODS
+from friend_training.runs.counts import load_counts
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of
 
 FOLDER = Path(__file__).parent / "counts"

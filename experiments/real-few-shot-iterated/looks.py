@@ -35,6 +35,7 @@ from friend_training.friends.checked_roles import CheckedRoles
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friends.pronouns import WithoutPronouns
 from friend_training.nn.torch_task import TorchTask
+from friend_training.runs.steps import Train
 from friend_training.scenarios.config import Config
 from friend_training.scenarios.data import load_data
 from friend_training.scenarios.folders import method_folder, run_config
@@ -190,7 +191,7 @@ def _by_place(dialogue: Dialogue, rewrite: Rewrite) -> dict[int, str]:
 def _model(study: Path, config: Config, name: TaskName, iteration: int) -> TorchTask:
     run = Run.open(method_folder(study, "fdt-checked"))
     task = make_task(config, name, run.checkpoint(name, iteration))
-    load_checkpoint(task, run.checkpoint(name, iteration), digest=run.require(f"train-{name}-{iteration}")["digest"])
+    load_checkpoint(task, run.checkpoint(name, iteration), digest=run.require(Train(name, iteration))["digest"])
     return task
 
 

@@ -4,6 +4,7 @@ All positions are character offsets, half-open, into the text of ONE turn. A tur
 so a bare speaker token is the span [-1, 0). Turn -1 is the empty opening turn of the speaker who has not spoken yet.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -218,3 +219,11 @@ class HeadsExample:
 class TagsExample:
     words: Words
     tags: Tags
+
+
+_CUT = re.compile(r"/turn\d+(~\d+)?$")
+
+
+def dialogue_group(dialogue_id: str) -> str:
+    """The dialogue that a cut was taken from: cuts of one dialogue must stay on one side of a split."""
+    return _CUT.sub("", dialogue_id)

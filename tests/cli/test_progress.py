@@ -9,30 +9,30 @@ from rich.console import Console
 
 from friend_training.cli import progress
 from friend_training.cli.progress import counting, watching
-from friend_training.cli.words import phase_in_words
+from friend_training.cli.words import step_in_words
 from friend_training.core.pace import Pace, PaceListener
 from friend_training.core.task import FitPlan
 from friend_training.corpora import embedded
 from friend_training.corpora.embedded import Domain
 from friend_training.nn.training import TrainingSettings
+from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Train
 from friend_training.tasks.csrl.task import csrl_task
 
 
 @pytest.mark.parametrize(
-    ("phase", "words"),
+    ("step", "words"),
     [
-        ("encoder", "pre-training the encoder"),
-        ("base/train-csrl-0", "Base: training csrl"),
-        ("sst/train-csrl-0", "SST: csrl starts from Base"),
-        ("fdt/train-rewriting-2", "FDT: training rewriting, iteration 2"),
-        ("fdt/label-1-00010", "FDT: labelling the pool, iteration 1, shard 10"),
-        ("fdt/label-1-00000", "FDT: labelling the pool, iteration 1, shard 0"),
-        ("sst-as-many/evaluate-csrl-3", "SST, as many as FDT: scoring csrl on dev, iteration 3"),
-        ("other/thing", "other/thing"),
+        (Prepare("encoder"), "pre-training the encoder"),
+        (MethodStep("base", Train("csrl", 0)), "Base: training csrl"),
+        (MethodStep("sst", Train("csrl", 0)), "SST: csrl starts from Base"),
+        (MethodStep("fdt", Train("rewriting", 2)), "FDT: training rewriting, iteration 2"),
+        (MethodStep("fdt", Label(1, 10)), "FDT: labelling the pool, iteration 1, shard 10"),
+        (MethodStep("sst-as-many", Evaluate("csrl", 3)), "SST, as many as FDT: scoring csrl on dev, iteration 3"),
+        (MethodStep("other", Prepare("thing")), "other: thing"),
     ],
 )
-def test_phases_in_words(phase: str, words: str) -> None:
-    assert phase_in_words(phase) == words
+def test_steps_in_words(step: Step, words: str) -> None:
+    assert step_in_words(step) == words
 
 
 @pytest.fixture
@@ -42,11 +42,12 @@ def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _watch(console: Console) -> None:
     with watching(console) as listener:
-        listener.planned(["fdt/train-csrl-0", "fdt/select-1"], ["fdt/train-csrl-0"])
-        for phase in ("fdt/train-csrl-0", "fdt/select-1"):
-            listener.started(phase)
-            listener.advanced(phase, 1, 2)
-            listener.finished(phase)
+        steps = [MethodStep("fdt", Train("csrl", 0)), MethodStep("fdt", Select(1))]
+        listener.planned(steps, steps[:1])
+        for step in steps:
+            listener.started(step)
+            listener.advanced(step, 1, 2)
+            listener.finished(step)
 
 
 @pytest.mark.usefixtures("no_time_passes")
@@ -61,12 +62,13 @@ def test_the_pace_of_labelling_is_part_of_its_line() -> None:
     out = io.StringIO()
     with watching(Console(file=out)) as listener:
         assert isinstance(listener, PaceListener)
-        listener.planned(["fdt/label-1-00000", "fdt/select-1"], [])
-        listener.started("fdt/label-1-00000")
-        listener.paced("fdt/label-1-00000", Pace(shards=4, shards_done=1, shards_before=0, units=300, seconds=60.0))
-        listener.finished("fdt/label-1-00000")
-        listener.started("fdt/select-1")
-        listener.finished("fdt/select-1")
+        label, select = MethodStep("fdt", Label(1, 0)), MethodStep("fdt", Select(1))
+        listener.planned([label, select], [])
+        listener.started(label)
+        listener.paced(label, Pace(shards=4, shards_done=1, shards_before=0, units=300, seconds=60.0))
+        listener.finished(label)
+        listener.started(select)
+        listener.finished(select)
     assert out.getvalue().splitlines() == [
         "FDT: labelling the pool, iteration 1, shard 0: 0.0 s (1 of 4 shards, 5 units/s, 3 min left)",
         "FDT: selecting, iteration 1: 0.0 s",
@@ -76,7 +78,7 @@ def test_the_pace_of_labelling_is_part_of_its_line() -> None:
 def test_bars_with_time_left_on_a_terminal() -> None:
     out = io.StringIO()
     _watch(Console(file=out, force_terminal=True, width=100))
-    assert "FDT, all phases" in out.getvalue()
+    assert "FDT, all steps" in out.getvalue()
     with counting(Console(file=out, force_terminal=True, width=100), "labelling 9 dialogues") as counted:
         counted(3, 9)
     assert "labelling 9 dialogues" in out.getvalue()

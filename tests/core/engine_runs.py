@@ -15,11 +15,11 @@ from toy_task import Point, ToyTask
 
 from friend_training.core.engines.work import Engine
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError, DeviceMemoryError
+from friend_training.loop.algorithm import Outcome, friend_train
 
 
 class Fragile(ToyTask):

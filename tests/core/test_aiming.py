@@ -10,13 +10,14 @@ from toy_runs import SETTINGS, audit, contents, friends, plan, points, pool, sta
 
 from friend_training.core.aiming import Aimed, threshold_for_precision
 from friend_training.core.listener import Silence
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Precision, Share, Threshold
 from friend_training.core.probe import Probe
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.temperature import apply_temperature, fit_temperature
 from friend_training.errors import ConfigError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import FindThresholds, Select
 
 cases = st.lists(st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]), st.booleans()), min_size=1, max_size=20)
 
@@ -87,7 +88,7 @@ def test_each_iteration_finds_its_threshold_and_selects_by_it(tmp_path):
     run = start(tmp_path / "run")
     aim_together(run)
     for iteration in (1, 2):
-        aimed, selected = run.require(f"aim-{iteration}")["tasks"], run.require(f"select-{iteration}")["tasks"]
+        aimed, selected = run.require(FindThresholds(iteration))["tasks"], run.require(Select(iteration))["tasks"]
         rows = run.store.read(iteration).to_pylist()
         for name in ("stars", "mood"):
             threshold = selected[name]["threshold"]
@@ -96,7 +97,7 @@ def test_each_iteration_finds_its_threshold_and_selects_by_it(tmp_path):
             of_task = [row for row in rows if row["task"] == name]
             assert {row["threshold"] for row in of_task} == {threshold}
             assert all(row["chosen"] == (row["overall"] >= threshold) for row in of_task)
-    assert run.require("aim-1")["tasks"] != run.require("aim-2")["tasks"]
+    assert run.require(FindThresholds(1))["tasks"] != run.require(FindThresholds(2))["tasks"]
 
 
 def test_the_threshold_is_that_of_the_models_that_label_and_of_their_match(tmp_path):
@@ -113,7 +114,7 @@ def test_the_threshold_is_that_of_the_models_that_label_and_of_their_match(tmp_p
     overall = [0.3 * units[0].confidence + 0.7 * match.first[0] for units, match in zip(first, matches, strict=True)]
     right = [units[0].label == truth("stars", point) for units, point in zip(first, inputs, strict=True)]
     expected = threshold_for_precision(overall, right, Precision(0.9, 5))
-    assert run.require("aim-1")["tasks"]["stars"] == pytest.approx(expected.as_dict())
+    assert run.require(FindThresholds(1))["tasks"]["stars"] == pytest.approx(expected.as_dict())
 
 
 class Interrupted(Exception):
@@ -121,29 +122,29 @@ class Interrupted(Exception):
 
 
 class Stopper(Silence):
-    def __init__(self, phase):
-        self.phase = phase
+    def __init__(self, step):
+        self.step = step
 
-    def started(self, phase):
-        if phase == self.phase:
+    def started(self, step):
+        if step == self.step:
             raise Interrupted
 
 
-@pytest.mark.parametrize("phase", ["aim-1", "select-1", "aim-2", "select-2"])
-def test_stopped_around_the_aim_a_run_ends_in_the_same_bits(tmp_path, phase):
+@pytest.mark.parametrize("step", [FindThresholds(1), Select(1), FindThresholds(2), Select(2)])
+def test_stopped_around_the_aim_a_run_ends_in_the_same_bits(tmp_path, step):
     whole, stopped = start(tmp_path / "whole"), start(tmp_path / "stopped")
     aim_together(whole)
     with pytest.raises(Interrupted):
-        aim_together(stopped, Stopper(phase))
+        aim_together(stopped, Stopper(step))
     aim_together(Run.open(stopped.folder))
     assert contents(stopped) == contents(whole)
 
 
-def test_what_is_not_aimed_has_no_such_phase(tmp_path):
+def test_what_is_not_aimed_has_no_such_step(tmp_path):
     run = start(tmp_path / "run")
     friend_train(run, {"mood": alone()}, (), pool(), settings=SETTINGS)
-    assert run.result("aim-1") is None
-    assert "threshold" not in run.require("select-1")["tasks"]["mood"]
+    assert run.result(FindThresholds(1)) is None
+    assert "threshold" not in run.require(Select(1))["tasks"]["mood"]
 
 
 def alone(pick=None):
@@ -153,7 +154,7 @@ def alone(pick=None):
 def test_a_share_says_what_threshold_it_came_to(tmp_path):
     run = start(tmp_path / "run")
     friend_train(run, {"mood": alone(Share(0.25))}, (), pool(), settings=SETTINGS)
-    selected = run.require("select-1")["tasks"]["mood"]
+    selected = run.require(Select(1))["tasks"]["mood"]
     confidences = sorted((row["confidence"] for row in run.store.read(1).to_pylist()), reverse=True)
     assert selected["threshold"] == confidences[selected["chosen"] - 1]
     assert selected["chosen"] == 15
@@ -172,7 +173,7 @@ def test_with_nothing_to_go_by_nothing_is_chosen(tmp_path):
     nobody_knows = replace(alone(Precision(0.8)), probe=Probe(points(5, 7, "dev"), lambda prediction: None))
     run = start(tmp_path / "run")
     friend_train(run, {"mood": nobody_knows}, (), pool(), settings=SETTINGS)
-    selected = run.require("select-1")["tasks"]["mood"]
+    selected = run.require(Select(1))["tasks"]["mood"]
     assert (selected["threshold"], selected["chosen"]) == (None, 0)
     assert selected["on_dev"]["reached"] is False
 

@@ -45,7 +45,7 @@ class KeywordTask:
         if plan.restart:
             self.counts = np.ones((2, 128))
         examples = [(g.line, g.label, 1.0) for g in gold]
-        examples += [(p.input, p.label, p.weight * plan.pseudo_weight) for p in pseudo]
+        examples += [(p.input, p.label, p.weight) for p in pseudo]
         for line, label, weight in examples:
             for character in line.text:
                 self.counts[CLASSES.index(label), ord(character) % 128] += weight

@@ -20,11 +20,12 @@ from friend_training.core.corrections import (
     rulings,
     standing,
 )
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Reason, TotalAgreement
 from friend_training.core.plan import Training
 from friend_training.core.selector import Scores, Selector
-from friend_training.errors import ConfigError, DataError
+from friend_training.errors import DataError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import Select
 
 
 class _Interrupt(Killer):
@@ -88,9 +89,9 @@ def test_a_correction_between_iterations_changes_the_next_selection(corrected, t
 
 def test_the_phase_says_what_it_went_by_and_counts_what_is_chosen(corrected):
     run, _ = corrected
-    selected = run.require("select-2")
+    selected = run.require(Select(2))
     assert len(selected["corrections"]) == 64
-    assert "corrections" not in run.require("select-1")
+    assert "corrections" not in run.require(Select(1))
     rows = _rows(run, 2)
     assert selected["tasks"]["mood"]["chosen"] == sum(row["chosen"] for row in rows.values())
     assert selected["tasks"]["mood"]["reasons"]["corrected by hand"] == 1
@@ -124,7 +125,7 @@ class _Remembering(ToyTask):
         self.seen = []
 
     def fit(self, gold, pseudo, *, dev, plan):
-        self.seen.append({one.unit: (one.label, one.weight * plan.pseudo_weight) for one in pseudo})
+        self.seen.append({one.unit: (one.label, one.weight) for one in pseudo})
         return super().fit(gold, pseudo, dev=dev, plan=plan)
 
 
@@ -149,12 +150,14 @@ def test_what_is_right_by_hand_counts_as_gold_and_lambda_does_not_apply(tmp_path
     assert {weight for _, weight in seen.values()} == {0.25}
 
 
-def test_with_a_lambda_of_zero_it_cannot_count_and_says_so(tmp_path):
+def test_it_counts_as_gold_even_with_a_lambda_of_zero(tmp_path):
     run = start(tmp_path / "run")
     _until(run, "start label-2-00000")
-    keep_correction(run.folder, _said(run)[0])
-    with pytest.raises(ConfigError, match="pseudo_weight is 0"):
-        _train(run, 0.0)
+    accepted = _said(run)[0]
+    keep_correction(run.folder, accepted)
+    seen = _train(run, 0.0)
+    assert seen.pop(accepted.unit) == (accepted.label, 1.0)
+    assert {weight for _, weight in seen.values()} == {0.0}
 
 
 def test_the_last_word_wins_and_can_be_taken_back(tmp_path):

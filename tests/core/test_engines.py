@@ -16,7 +16,6 @@ from friend_training.core.engines.in_order import AHEAD, in_order
 from friend_training.core.engines.local import MOST_DEATHS, LocalEngine, packed
 from friend_training.core.engines.work import Labelled, LabelWork
 from friend_training.core.listener import Silence
-from friend_training.core.loop import friend_train
 from friend_training.core.pace import Pace, PaceKeeper
 from friend_training.core.picks import TopN
 from friend_training.core.plan import LoopSettings
@@ -24,6 +23,8 @@ from friend_training.core.pool import InMemory
 from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import open_pool
 from friend_training.errors import ConfigError, DeviceMemoryError, RunError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import Label, Select, Train
 
 LABELS = list(POLARITY["mood"])
 
@@ -89,24 +90,24 @@ def test_a_shard_that_ends_every_worker_is_named(here, tmp_path):
     run = start(tmp_path / "run")
     with pytest.raises(RunError, match=f"ended {MOST_DEATHS} workers, the last with code -9"):
         engine_run(run, LocalEngine(workers=1), mood=Fragile("mood", LABELS, last_words="pool10"))
-    assert run.result("label-1-00000") is not None
-    assert run.result("label-1-00001") is None
+    assert run.result(Label(1, 0)) is not None
+    assert run.result(Label(1, 1)) is None
     engine_run(run, None)
     assert contents(run) == here
 
 
 def test_a_stopped_run_goes_on_where_it_stood_with_any_engine(here, tmp_path):
     class Stop(Silence):
-        def started(self, phase):
-            begun.append(phase)
-            if phase == "label-1-00003":
+        def started(self, step):
+            begun.append(step)
+            if step == Label(1, 3):
                 raise KeyboardInterrupt
 
     begun = []
     run = start(tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
         engine_run(run, None, listener=Stop())
-    assert run.result("label-1-00002") is not None
+    assert run.result(Label(1, 2)) is not None
     before = (run.folder / "phases" / "label-1-00002.json").read_bytes()
     engine_run(run, LocalEngine(workers=2))
     assert (run.folder / "phases" / "label-1-00002.json").read_bytes() == before
@@ -151,18 +152,18 @@ def test_results_come_in_order_and_few_are_held(slots):
 
 def test_pace_counts_what_this_process_has_seen():
     class Ear(Silence):
-        def paced(self, phase, pace):
-            heard.append((phase, pace))
+        def paced(self, step, pace):
+            heard.append((step, pace))
 
     heard, now = [], [100.0]
-    phases = ["train-a-0", *(f"label-1-{n:05d}" for n in range(5)), "select-1"]
-    keeper = PaceKeeper(phases, phases[:2], Ear(), clock=lambda: now[0])
-    for number, name in enumerate(phases):
-        keeper.started(name)
+    steps = [Train("a", 0), *(Label(1, n) for n in range(5)), Select(1)]
+    keeper = PaceKeeper(steps, steps[:2], Ear(), clock=lambda: now[0])
+    for number, step in enumerate(steps):
+        keeper.started(step)
         now[0] += 2.0
-        keeper.finished(name, {"units": 30} if name.startswith("label") else {})
+        keeper.finished(step, {"units": 30} if isinstance(step, Label) else {})
         assert number > 1 or not heard
-    assert [phase for phase, _ in heard] == phases[2:6]
+    assert [step for step, _ in heard] == steps[2:6]
     assert heard[1][1] == Pace(shards=5, shards_done=3, shards_before=1, units=60, seconds=4.0)
     assert heard[1][1].units_per_second == 15.0
     assert heard[1][1].seconds_left == 4.0
@@ -171,12 +172,12 @@ def test_pace_counts_what_this_process_has_seen():
 
 def test_the_loop_tells_the_pace(tmp_path):
     class Ear(Silence):
-        def paced(self, phase, pace):
-            heard.append((phase, pace.shards_done, pace.units))
+        def paced(self, step, pace):
+            heard.append((step, pace.shards_done, pace.units))
 
     heard = []
     engine_run(start(tmp_path / "run"), None, shard_size=25, listener=Ear(), iterations=1)
-    assert heard == [("label-1-00000", 1, 50), ("label-1-00001", 2, 100), ("label-1-00002", 3, 120)]
+    assert heard == [(Label(1, 0), 1, 50), (Label(1, 1), 2, 100), (Label(1, 2), 3, 120)]
 
 
 def test_workers_end_when_nobody_listens_any_more():
@@ -207,8 +208,8 @@ def test_broken_inputs_are_set_aside_and_counted(tmp_path):
     lines[3], lines[17] = "{", '{"id": "pool17", "x": [1]}'
     inputs, run = sharded(tmp_path / "pool", lines), start(tmp_path / "run")
     engine_run(run, None, inputs=inputs)
-    assert run.require("label-1-00000") == {"inputs": 6, "units": 12, "set_aside": 1}
-    assert run.require("label-1-00001") == {"inputs": 7, "units": 14}
+    assert run.require(Label(1, 0)) == {"inputs": 6, "units": 12, "set_aside": 1}
+    assert run.require(Label(1, 1)) == {"inputs": 7, "units": 14}
     assert {row["input"] for row in run.store.read(1).to_pylist()} == {p.id for p in pool()[:30]} - {"pool3", "pool17"}
     found = [json.loads(line) for path in sorted(run.folder.glob("set-aside/*")) for line in path.open()]
     place = str(tmp_path / "pool" / "points.jsonl")
@@ -242,5 +243,5 @@ def _peak_of_labelling(folder: Path, count: int) -> int:
     friend_train(run, plans, [], inputs, settings=LoopSettings(seed=5, iterations=1))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert run.require("select-1")["tasks"]["mood"]["units"] == count
+    assert run.require(Select(1))["tasks"]["mood"]["units"] == count
     return peak

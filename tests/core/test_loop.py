@@ -11,11 +11,12 @@ from toy_task import ToyTask
 from friend_training.core import store
 from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.listener import Silence
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Threshold, TotalAgreement
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.errors import FriendTrainingError, RunError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import Evaluate, Label, Select, Test, Train
 
 
 def metrics(run):
@@ -44,7 +45,7 @@ def test_agreement_chooses_better_labels_than_there_are(tmp_path):
     run = start(tmp_path / "run")
     plans = {name: plan(name, TotalAgreement()) for name in ("stars", "mood")}
     friend_train(run, plans, [friends("stars", "mood")], pool(), settings=SETTINGS, audit=audit)
-    found = run.require("select-1")["tasks"]["mood"]
+    found = run.require(Select(1))["tasks"]["mood"]
     rows = [row for row in run.store.read(1).to_pylist() if row["task"] == "mood"]
     right = {point.id: truth("mood", point) for point in pool()}
     assert all((row["correct"] is None) == (int(row["unit"][4:]) % 2 == 1) for row in rows)
@@ -63,11 +64,11 @@ def test_what_was_chosen_is_what_is_trained_on(tmp_path):
     run = start(tmp_path / "run")
     plans = {"stars": plan("stars", task=Recorder("stars", plan("stars").task.labels)), "mood": plan("mood")}
     friend_train(run, plans, [friends("stars", "mood")], pool(), settings=SETTINGS)
-    assert [len(pseudo) for _, pseudo, _ in fits] == [0, *(run.require(f"train-stars-{k}")["pseudo"] for k in (1, 2))]
+    assert [len(pseudo) for _, pseudo, _ in fits] == [0, *(run.require(Train("stars", k))["pseudo"] for k in (1, 2))]
     for iteration in (1, 2):
         rows = [r for r in run.store.read(iteration).to_pylist() if r["task"] == "stars" and r["chosen"]]
         assert rows
-        assert fits[iteration][1] == [(r["input"], r["unit"], json.loads(r["label"]), 1.0) for r in rows]
+        assert fits[iteration][1] == [(r["input"], r["unit"], json.loads(r["label"]), 0.5) for r in rows]
     assert [(plan.restart, plan.steps, plan.pseudo_weight) for _, _, plan in fits] == [
         (True, 20, 1.0),
         (False, 15, 0.5),
@@ -134,7 +135,7 @@ def test_a_fixed_friend_is_never_changed(tmp_path):
     ]
     assert labels[0] == labels[1]
     assert run.store.counts(2)["mood"] == {"not selecting": len(pool())}
-    assert run.require("train-stars-2")["digest"] != run.require("train-stars-0")["digest"]
+    assert run.require(Train("stars", 2))["digest"] != run.require(Train("stars", 0))["digest"]
 
 
 def test_a_base_trained_elsewhere_is_taken_over(tmp_path):
@@ -149,30 +150,30 @@ def test_a_base_trained_elsewhere_is_taken_over(tmp_path):
 
 def test_progress_is_told_in_order(tmp_path):
     class Notes(Silence):
-        def planned(self, phases, finished):
-            told.append(("planned", list(phases), list(finished)))
+        def planned(self, steps, finished):
+            told.append(("planned", list(steps), list(finished)))
 
-        def started(self, phase):
-            told.append(("started", phase))
+        def started(self, step):
+            told.append(("started", step))
 
-        def finished(self, phase):
-            told.append(("finished", phase))
+        def finished(self, step):
+            told.append(("finished", step))
 
     told = []
     run = start(tmp_path / "run")
     two_friends(run, Notes())
     (_, planned, done), *events = told
     assert done == []
-    assert events == [event for phase in planned for event in (("started", phase), ("finished", phase))]
+    assert events == [event for step in planned for event in (("started", step), ("finished", step))]
     assert planned[:6] == [
-        "train-stars-0",
-        "evaluate-stars-0",
-        "train-mood-0",
-        "evaluate-mood-0",
-        "label-1-00000",
-        "label-1-00001",
+        Train("stars", 0),
+        Evaluate("stars", 0),
+        Train("mood", 0),
+        Evaluate("mood", 0),
+        Label(1, 0),
+        Label(1, 1),
     ]
-    assert planned[-2:] == ["test-stars", "test-mood"]
+    assert planned[-2:] == [Test("stars"), Test("mood")]
     told.clear()
     two_friends(run, Notes())
     assert told[0][2] == planned
@@ -192,8 +193,8 @@ def test_no_space_in_the_middle_damages_nothing(tmp_path, monkeypatch):
         patch.setattr(store.pq, "write_table", write_until_full)
         with pytest.raises(RunError, match=r"no space left on .*run; free some"):
             two_friends(run)
-    assert run.result("label-1-00002") is not None
-    assert run.result("select-1") is None
+    assert run.result(Label(1, 2)) is not None
+    assert run.result(Select(1)) is None
     assert not list(run.folder.rglob("*.tmp"))
     two_friends(Run.open(run.folder))
     assert contents(run) == contents(whole)

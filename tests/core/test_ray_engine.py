@@ -13,6 +13,7 @@ from toy_runs import POLARITY, contents, start
 from friend_training.core.engines.ray import RayEngine
 from friend_training.core.listener import Silence
 from friend_training.errors import MissingPackageError, RunError
+from friend_training.runs.steps import Label
 
 LABELS = list(POLARITY["mood"])
 
@@ -111,8 +112,8 @@ def test_a_node_killed_half_way_loses_nothing_and_doubles_nothing(here, cluster,
         return [(int(number), pid) for number, pid in found if int(number) >= first]
 
     class PullThePlug(Silence):
-        def finished(self, phase):
-            if phase != "label-1-00008":
+        def finished(self, step):
+            if step != Label(1, 8):
                 return
             while len({pid for _, pid in begun(first=27)}) < 2:
                 time.sleep(0.05)

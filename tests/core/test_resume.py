@@ -30,7 +30,7 @@ def whole(tmp_path_factory):
 def _be_killed(folder, event):
     # The fork server has imported everything once; its children start in milliseconds and share no threads with us.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["friend_training.core.loop"])
+    context.set_forkserver_preload(["friend_training.loop.algorithm"])
     process = context.Process(target=run_and_be_killed, args=(str(folder), event))
     process.start()
     process.join(120)

@@ -11,10 +11,11 @@ from toy_runs import plan
 
 from friend_training.core import files
 from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.loop import friend_train
 from friend_training.core.plan import LoopSettings
 from friend_training.core.run import Run
 from friend_training.errors import RunError
+from friend_training.loop.algorithm import friend_train
+from friend_training.runs.steps import Evaluate, Test, Train
 
 
 @pytest.fixture
@@ -51,17 +52,17 @@ def test_folders_that_are_no_runs_or_of_another_version(run, tmp_path):
 
 @pytest.mark.parametrize("damaged", [b"", b"{", b"[]", b"\xff"])
 def test_a_damaged_file_is_named_with_what_was_expected(run, damaged):
-    run.phase("train-a-0", lambda: {"steps": 3})
+    run.do(Train("a", 0), lambda: {"steps": 3})
     for name, read, expected in (
         ("fingerprints.json", lambda: run.fingerprints, "fingerprint"),
-        ("phases/train-a-0.json", lambda: run.result("train-a-0"), "result of a phase"),
+        ("phases/train-a-0.json", lambda: run.result(Train("a", 0)), "result of a step"),
     ):
         (run.folder / name).write_bytes(damaged)
         with pytest.raises(RunError, match=f"{name}: expected .*{expected}.*damaged"):
             read()
     (run.folder / "phases" / "train-a-0.json").write_text('{"phase": "train-a-0"}')
-    with pytest.raises(RunError, match="expected the result of a phase"):
-        run.result("train-a-0")
+    with pytest.raises(RunError, match="expected the result of a step"):
+        run.result(Train("a", 0))
     (run.folder / "config.yaml").write_bytes(b"\xff")
     with pytest.raises(RunError, match=r"config.yaml: expected .*UTF-8"):
         run.config_text  # noqa: B018
@@ -76,7 +77,7 @@ def test_other_data_are_refused(run):
 def test_a_phase_is_done_once(run):
     calls = []
     for _ in range(2):
-        assert run.phase("train-a-0", lambda: calls.append(1) or {"pair": (1, 2)}) == {"pair": [1, 2]}
+        assert run.do(Train("a", 0), lambda: calls.append(1) or {"pair": (1, 2)}) == {"pair": [1, 2]}
     assert calls == [1]
     record = json.loads((run.folder / "phases" / "train-a-0.json").read_text())
     assert record["seconds"] >= 0
@@ -85,19 +86,19 @@ def test_a_phase_is_done_once(run):
 
 def test_a_phase_that_fails_is_not_done(run):
     with pytest.raises(KeyboardInterrupt):
-        run.phase("train-a-0", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
-    assert run.result("train-a-0") is None
+        run.do(Train("a", 0), lambda: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert run.result(Train("a", 0)) is None
     with pytest.raises(RunError, match="train-a-0 is not done yet; `friend-train resume"):
-        run.require("train-a-0")
+        run.require(Train("a", 0))
 
 
 def test_metrics_are_sorted_and_hold_no_times(run):
     def row(task, iteration, split):
         return {"task": task, "iteration": iteration, "split": split, "metrics": {"f1": 0.5}}
 
-    run.phase("test-a", lambda: {"metrics": [row("a", 1, "test:x")]})
+    run.do(Test("a"), lambda: {"metrics": [row("a", 1, "test:x")]})
     for iteration in (10, 2):
-        run.phase(f"evaluate-a-{iteration}", lambda it=iteration: {"metrics": [row("a", it, "dev")]})
+        run.do(Evaluate("a", iteration), lambda it=iteration: {"metrics": [row("a", it, "dev")]})
     run.write_metrics()
     rows = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text().splitlines()]
     assert [(found["iteration"], found["split"]) for found in rows] == [(2, "dev"), (10, "dev"), (1, "test:x")]
@@ -130,7 +131,7 @@ def test_the_lock_of_a_dead_process_is_taken_over(run):
 
 def test_a_process_that_does_not_tell_its_memory_leaves_it_open(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
-    run.phase("train-a-0", dict)
+    run.do(Train("a", 0), dict)
     assert json.loads((run.folder / "phases" / "train-a-0.json").read_text())["peak_memory_mb"] is None
 
 
@@ -142,9 +143,9 @@ def test_no_space_while_a_phase_is_recorded(run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(files.os, "fsync", _full)
         with pytest.raises(RunError, match=r"no space left on .*; free some and `friend-train resume"):
-            run.phase("train-a-0", dict)
+            run.do(Train("a", 0), dict)
     assert list((run.folder / "phases").iterdir()) == []
-    assert run.phase("train-a-0", lambda: {"a": 1}) == {"a": 1}
+    assert run.do(Train("a", 0), lambda: {"a": 1}) == {"a": 1}
 
 
 def test_no_space_to_create_a_run(tmp_path, monkeypatch):

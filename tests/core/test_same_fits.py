@@ -6,11 +6,11 @@ from pathlib import Path
 from toy_runs import POLARITY, SETTINGS, contents, friends, plan, pool, start
 from toy_task import ToyTask
 
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.same_fits import Fit, SameFits
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, PseudoLabel
+from friend_training.loop.algorithm import friend_train
 
 
 class Counting(ToyTask):

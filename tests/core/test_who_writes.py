@@ -11,13 +11,12 @@ from toy_runs import pool as toy_pool
 
 import patience
 from friend_training.core import processes
-from friend_training.core.bench import Bench
 from friend_training.core.checkpoint import checkpoint_digest, copy_checkpoint, save_checkpoint
 from friend_training.core.in_shards import InShards
-from friend_training.core.loop import friend_train
-from friend_training.core.phases import Phases
 from friend_training.core.plan import LoopSettings
 from friend_training.core.processes import is_first, rank, world
+from friend_training.loop.algorithm import Loop, Models, friend_train
+from friend_training.runs.steps import Prepare
 
 ONLY_BASE = LoopSettings(seed=5, iterations=0)
 
@@ -52,8 +51,8 @@ def test_the_second_waits_for_what_the_first_records(tmp_path: Path, monkeypatch
     monkeypatch.setattr(processes, "time", SimpleNamespace(sleep=look))
 
     def follow() -> None:
-        found.append(run.phase("alone", lambda: did.append("alone") or {}))
-        found.append(run.phase("together", lambda: did.append("together") or {"by": "second"}, together=True))
+        found.append(run.do(Prepare("alone"), lambda: did.append("alone") or {}))
+        found.append(run.do(Prepare("together"), lambda: did.append("together") or {"by": "second"}, together=True))
 
     monkeypatch.setenv("RANK", "1")
     waiting = threading.Thread(target=follow)
@@ -63,8 +62,8 @@ def test_the_second_waits_for_what_the_first_records(tmp_path: Path, monkeypatch
     assert (did, found) == ([], [])
     monkeypatch.setenv("RANK", "0")
     with run.locked():
-        run.phase("together", lambda: {"by": "first"})  # known before the second gets there: it need not do it
-        run.phase("alone", lambda: {"by": "first"})
+        run.do(Prepare("together"), lambda: {"by": "first"})  # known before the second gets there: it need not do it
+        run.do(Prepare("alone"), lambda: {"by": "first"})
     waiting.join(patience.ANSWER)
     assert found == [{"by": "first"}, {"by": "first"}]
     assert did == []
@@ -77,10 +76,10 @@ def test_what_is_done_together_the_second_does_too(tmp_path: Path, monkeypatch: 
     def work() -> dict[str, object]:
         with monkeypatch.context() as first:
             first.setenv("RANK", "0")
-            run.phase("train", lambda: {"by": "first"})
+            run.do(Prepare("train"), lambda: {"by": "first"})
         return {"by": "second"}
 
-    assert run.phase("train", work, together=True) == {"by": "first"}
+    assert run.do(Prepare("train"), work, together=True) == {"by": "first"}
 
 
 def test_the_second_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,11 +93,11 @@ def test_the_second_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         run.write_metrics()
     checkpoint = run.checkpoint("mood", 0)
     digest = checkpoint_digest(checkpoint)
-    bench = Bench(run, plans)
-    task = bench.at("mood", 0)
+    models = Models(run, plans)
+    task = models.at("mood", 0)
     assert save_checkpoint(task, tmp_path / "saved") == ""
     assert copy_checkpoint(checkpoint, tmp_path / "copied") == ""
-    assert bench.keep("mood", 0) == ""
+    assert models.save("mood", 0) == ""
     assert names(run.folder) == before
     assert names(tmp_path) == ["run", *(f"run/{name}" for name in before)]
     assert checkpoint_digest(checkpoint) == digest
@@ -109,15 +108,15 @@ def test_after_training_the_second_reads_what_the_first_saved(tmp_path: Path, mo
     plans = {"mood": plan("mood", iterations=0)}
     friend_train(run, plans, (), (), settings=ONLY_BASE)
     monkeypatch.setenv("RANK", "1")
-    bench, loaded = Bench(run, plans), []
+    models, loaded = Models(run, plans), []
     monkeypatch.setattr(type(plans["mood"].task), "load", lambda self, folder: loaded.append(folder))
-    bench.at("mood", 0)
-    bench.at("mood", 0)
+    models.at("mood", 0)
+    models.at("mood", 0)
     assert len(loaded) == 1
-    bench.forget("mood")
-    bench.keep("mood", 0)
+    models.forget("mood")
+    models.save("mood", 0)
     assert len(loaded) == 1
-    bench.at("mood", 0)
+    models.at("mood", 0)
     assert loaded == [run.checkpoint("mood", 0)] * 2
 
 
@@ -142,12 +141,12 @@ def test_shards_are_read_when_looked_at() -> None:
 def test_several_processes_see_the_same_pseudo_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = start(tmp_path / "run")
     two_friends(run)
-    phases = Phases(run, {"mood": plan("mood")}, (), toy_pool(), SETTINGS, None)
-    whole = phases._chosen("mood", 1, 1.0)
+    loop = Loop(run, {"mood": plan("mood")}, (), toy_pool(), SETTINGS, None)
+    whole = loop._chosen("mood", 1, 1.0)
     assert isinstance(whole, list)
     assert len(whole) > 5
     monkeypatch.setenv("WORLD_SIZE", "2")
-    in_shards = phases._chosen("mood", 1, 1.0)
+    in_shards = loop._chosen("mood", 1, 1.0)
     assert isinstance(in_shards, InShards)
     assert len(in_shards.shards) == 3
     assert (len(in_shards), list(in_shards)) == (len(whole), whole)

@@ -13,12 +13,13 @@ from toy_task import Example, Point, ToyTask
 
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.listener import Silence
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Pick, Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import Prediction
+from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.runs.steps import Step
 
 POLARITY = {
     "stars": {"one": "bad", "two": "bad", "four": "good", "five": "good"},
@@ -107,14 +108,14 @@ class Killer(Silence):
     def __init__(self, event: str) -> None:
         self.event = event
 
-    def started(self, phase: str) -> None:
-        self._meet(f"start {phase}")
+    def started(self, step: Step) -> None:
+        self._meet(f"start {step.name}")
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
-        self._meet(f"within {phase} {done}")
+    def advanced(self, step: Step, done: int, total: int) -> None:
+        self._meet(f"within {step.name} {done}")
 
-    def finished(self, phase: str) -> None:
-        self._meet(f"end {phase}")
+    def finished(self, step: Step) -> None:
+        self._meet(f"end {step.name}")
 
     def _meet(self, event: str) -> None:
         if event == self.event:

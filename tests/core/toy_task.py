@@ -35,7 +35,7 @@ class ToyTask:
         self, gold: Sequence[Example], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Example], plan: FitPlan
     ) -> FitSummary:
         pairs = [(e.point, e.label, 1.0) for e in gold]
-        pairs += [(p.input, p.label, p.weight * plan.pseudo_weight) for p in pseudo]
+        pairs += [(p.input, p.label, p.weight) for p in pseudo]
         x = _features([point for point, _, _ in pairs])
         y = np.array([[float(name == label) for name in self.labels] for _, label, _ in pairs])
         weight = np.array([weight for _, _, weight in pairs])

@@ -8,7 +8,6 @@ import pytest
 
 from friend_training.corpora import scenarios
 from friend_training.corpora.catalogue import find_part, known_corpora, locate, part_path
-from friend_training.corpora.csrl import dialogue_group
 from friend_training.corpora.lines import numbered_lines, open_bytes
 from friend_training.corpora.normalise import normalise
 from friend_training.corpora.pool import build_pool
@@ -16,7 +15,7 @@ from friend_training.corpora.problems import Problems
 from friend_training.corpora.read import native_kind, open_corpus, read_examples
 from friend_training.corpora.sniff import sniff
 from friend_training.corpora.summary import summarise
-from friend_training.examples import CsrlExample, Dialogue, RewritingExample
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, dialogue_group
 
 pytestmark = pytest.mark.realdata
 

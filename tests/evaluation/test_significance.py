@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from friend_training.core.counts import Counts, f1_of
-from friend_training.evaluation.significance import group_counts, paired_bootstrap, paired_bootstraps
+from friend_training.core.counts import Counts, f1_of, group_counts
+from friend_training.evaluation.significance import paired_bootstrap, paired_bootstraps
 
 
 def mean(counts: Counts) -> Counts:

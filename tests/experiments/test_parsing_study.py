@@ -13,6 +13,7 @@ from friend_training.corpora.parsing_split import ParsedSentence, ParsingSplit
 from friend_training.examples import Heads, Tags, Tree
 from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.nn.word_settings import WORD_SETTINGS
+from friend_training.runs.steps import Train
 from friend_training.scenarios.results import read_results
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +130,7 @@ def test_what_was_chosen_is_judged_by_the_hidden_gold(finished: tuple[Any, Path]
 def test_the_controls_of_the_head_rules(finished: tuple[Any, Path], records: dict[str, dict[str, Any]]) -> None:
     study, _ = finished
     run, _ = study.run("converted")
-    assert run.require("train-dependency-0")["gold"] == 24
+    assert run.require(Train("dependency", 0))["gold"] == 24
     converted = study._converted()["dependency"].gold[12:]
     assert [one.words.id for one in converted] == [one.words.id for one in study.split.constituency]
     assert records["rules"]["metrics"]["dependency.uas"] == pytest.approx(

@@ -9,6 +9,7 @@ from tiny import METHODS, SETTINGS, be_killed, run_method
 from toy_runs import contents, start
 
 from friend_training.core.run import Run
+from friend_training.runs.steps import Train
 
 KILLED_AT = {
     "multitask-base": "start train-rewriting-0",
@@ -43,7 +44,7 @@ def test_a_method_gives_outcomes_like_every_other(whole, method):
         assert len(scores) == iterations + 1
         assert outcome.best_iteration == scores.index(max(scores))
         assert math.isfinite(outcome.test["test"][metric])
-        taken = [run.require(f"train-{name}-{iteration}")["steps"] for iteration in range(iterations + 1)]
+        taken = [run.require(Train(name, iteration))["steps"] for iteration in range(iterations + 1)]
         assert taken == ([8] if method == "multitask-base" else [4, 3, 3])
 
 

@@ -13,6 +13,7 @@ from friend_training.core.plan import Training
 from friend_training.errors import ConfigError
 from friend_training.methods.cps import cps, cross_pseudo_loss
 from friend_training.nn.heads import Head, unit_losses
+from friend_training.runs.steps import Train
 
 
 class Fixed(nn.Module):
@@ -71,7 +72,7 @@ def test_both_networks_train_and_each_began_as_its_own_base(encoder, tmp_path):
     # After three steps the second network is still nearest to the Base it began as.
     own, foreign = ((weights[3] - base).abs().mean() for base in (weights[1], weights[0]))
     assert own < foreign
-    assert run.result("train-csrl.second-1") is None
+    assert run.result(Train("csrl.second", 1)) is None
 
 
 def test_partners_that_are_no_partners_are_refused(encoder, tmp_path):

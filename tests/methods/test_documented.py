@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from toy_runs import SETTINGS, audit, plan, pool, start
 
-import friend_training.methods
-from friend_training.methods import known
+from friend_training.methods import registry
 from friend_training.report.words import method_in_words
+from friend_training.runs.steps import Select
+from friend_training.scenarios import compared
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scenarios"))
 
@@ -29,23 +30,19 @@ def curriculum():
 
 
 @pytest.fixture
-def added(tmp_path, monkeypatch):
-    """The house with one file and one line more."""
-    (source,) = blocks("python")
-    (tmp_path / "curriculum.py").write_text(source, encoding="utf-8")
-    monkeypatch.setattr(friend_training.methods, "__path__", [*friend_training.methods.__path__, str(tmp_path)])
-    (line,) = blocks("text")
-    assert len(line.splitlines()) == 1
-    for name, entry in eval(f"{{{line}}}", vars(known)).items():
-        monkeypatch.setitem(known.METHODS, name, entry)
-    yield
-    sys.modules.pop("friend_training.methods.curriculum", None)
+def added(curriculum, monkeypatch):
+    """The house with one file and two lines more."""
+    (line, procedure) = blocks("text")
+    for name, spec in eval(f"{{{line}}}", vars(registry)).items():
+        monkeypatch.setitem(registry.METHODS, name, spec)
+    for name, function in eval(f"{{{procedure}}}", {**vars(compared), "curriculum": curriculum}).items():
+        monkeypatch.setitem(compared.PROCEDURES, name, function)
 
 
 def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_path):
     run = start(tmp_path / "run")
     outcome = curriculum(run, {"mood": plan("mood")}, pool(), settings=SETTINGS, audit=audit)
-    chosen = [run.require(f"select-{iteration}")["tasks"]["mood"]["chosen"] for iteration in (1, 2)]
+    chosen = [run.require(Select(iteration))["tasks"]["mood"]["chosen"] for iteration in (1, 2)]
     assert chosen == [30, 60]
     assert len(outcome["mood"].dev) == 3
     rows = run.store.read(1).to_pylist()
@@ -54,7 +51,7 @@ def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_
 
 
 @pytest.mark.usefixtures("added")
-def test_one_file_and_one_line_are_all_that_a_study_needs(tmp_path, monkeypatch):
+def test_one_file_and_two_lines_are_all_that_a_study_needs(tmp_path, monkeypatch):
     from small import small_config
 
     from friend_training.scenarios import data

@@ -11,6 +11,7 @@ from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.fdt import fdt
 from friend_training.methods.sst import sst
+from friend_training.runs.steps import Select, Train
 
 EDGE = friends("stars", "mood")
 
@@ -33,7 +34,7 @@ def test_base_same_steps_trains_as_often_on_gold_alone(tmp_path):
     run = start(tmp_path / "run")
     outcome = base_same_steps(run, plans(), settings=SETTINGS)
     assert len(outcome["mood"].dev) == 3
-    found = [run.require(f"train-mood-{iteration}") for iteration in range(3)]
+    found = [run.require(Train("mood", iteration)) for iteration in range(3)]
     assert [(result["steps"], result["pseudo"]) for result in found] == [(20, 0), (15, 0), (15, 0)]
 
 
@@ -43,8 +44,8 @@ def test_sst_goes_by_confidence_alone_and_tasks_do_not_meet(tmp_path):
     sst(alone, {"mood": plan("mood")}, pool(), settings=SETTINGS)
     assert all(row["overall"] == row["confidence"] for row in together.store.read(1).to_pylist())
     for iteration in range(3):
-        name = f"train-mood-{iteration}"
-        assert together.require(name)["digest"] == alone.require(name)["digest"]
+        step = Train("mood", iteration)
+        assert together.require(step)["digest"] == alone.require(step)["digest"]
 
 
 def test_fdt_lets_friends_decide(tmp_path):
@@ -60,8 +61,8 @@ def test_fdt_with_a_fixed_friend(tmp_path):
     strong = replace(plan("mood"), base=Training(steps=300))
     run = start(tmp_path / "run")
     fdt(run, {"stars": plan("stars"), "mood": strong}, [EDGE], pool(), settings=SETTINGS, fixed=["mood"])
-    assert run.result("train-mood-1") is None
-    assert run.require("train-stars-2")["pseudo"] > 0
+    assert run.result(Train("mood", 1)) is None
+    assert run.require(Train("stars", 2))["pseudo"] > 0
     with pytest.raises(ConfigError, match="no task 'moot'"):
         fdt(start(tmp_path / "typo"), plans(), [EDGE], pool(), settings=SETTINGS, fixed=["moot"])
 
@@ -98,8 +99,7 @@ def test_a_shuffled_friend_knows_nothing(tmp_path):
     fdt(informed, strong, [EDGE], pool(), settings=settings)
     fdt(blind, strong, [shuffled(EDGE, seed=1)], pool(), settings=settings)
     means = [
-        [run.require("select-1")["tasks"][name]["mean_match"] for name in ("stars", "mood")]
-        for run in (informed, blind)
+        [run.require(Select(1))["tasks"][name]["mean_match"] for name in ("stars", "mood")] for run in (informed, blind)
     ]
     assert min(means[0]) > 0.85
     assert max(means[1]) < 0.7

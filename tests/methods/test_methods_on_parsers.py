@@ -10,13 +10,13 @@ import little_grammar as grammar
 import pytest
 from toy_runs import start
 
-from friend_training.core.loop import Outcome
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.examples import Words
 from friend_training.friends.constituency_dependency import constituency_dependency
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.cps import cps
 from friend_training.methods.fdt import fdt
 from friend_training.methods.mt import mt

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "friend_training"
@@ -21,7 +21,7 @@ def test_the_page_has_every_method_once():
 @pytest.mark.parametrize(("name", "row"), ROWS)
 def test_the_page_says_how_often_the_pool_is_labelled_and_where_the_method_is(name, row):
     *_, budget, files = row.split("|")
-    assert int(re.search(r"· (\d+)", budget)[1]) == METHODS[name].labels
+    assert int(re.search(r"· (\d+)", budget)[1]) == METHODS[name].label_parts
     named = re.findall(r"`([\w/]+\.py)`", files)
     assert named
     for file in named:

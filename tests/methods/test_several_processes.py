@@ -7,6 +7,7 @@ from several_runs import runs
 from toy_runs import start
 
 from friend_training.core.run import Run
+from friend_training.runs.steps import Train, parse_step
 from several import in_processes
 
 FIRST = ("fdt", "mt")
@@ -34,7 +35,7 @@ class Both:
         names = [sorted(path.name for path in run.folder.glob("phases/*.json")) for run in (one, two)]
         assert names[0] == names[1]
         for name in (name.removesuffix(".json") for name in names[0] if name.startswith(("train-", "select-"))):
-            results = [run.require(name) for run in (one, two)]
+            results = [run.require(parse_step(name)) for run in (one, two)]
             for key in ("steps", "best_step", "pseudo", "gold"):
                 assert results[0].get(key) == results[1].get(key), (name, key)
         assert self.two[1][method]["written"] == []
@@ -53,7 +54,7 @@ def test_two_processes_do_what_one_does(first, method):
 def test_the_pseudo_labels_were_there_and_weighed(first):
     """Or else friend-training would not be more than Base here."""
     run = Run.open(first.folder / "two" / "fdt")
-    trained = [run.require(f"train-{task}-{iteration}") for task in ("csrl", "rewriting") for iteration in (1, 2)]
+    trained = [run.require(Train(task, iteration)) for task in ("csrl", "rewriting") for iteration in (1, 2)]
     assert all(phase["pseudo"] > 3 for phase in trained)
     weights = [row["weight"] for row in run.store.read(1).to_pylist() if row["chosen"]]
     assert len(set(weights)) > 3

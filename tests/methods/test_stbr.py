@@ -14,6 +14,7 @@ from friend_training.core.selector import Selector
 from friend_training.methods import stbr as module
 from friend_training.methods.stbr import reweighted_loss, stbr
 from friend_training.nn.heads import Head
+from friend_training.runs.steps import Train
 
 
 class Undecided(nn.Module):
@@ -72,8 +73,8 @@ def test_with_nothing_to_choose_gold_is_left(encoder, tmp_path):
     run = start(tmp_path / "run")
     made.task.predict = _without_content(made.task)
     stbr(run, {"rewriting": plan(encoder, "rewriting", task=made.task, selectors=empty)}, pool(), settings=SETTINGS)
-    assert run.require("train-rewriting-1")["pseudo"] == 0
-    assert run.require("train-rewriting-1")["steps"] == 3
+    assert run.require(Train("rewriting", 1))["pseudo"] == 0
+    assert run.require(Train("rewriting", 1))["steps"] == 3
 
 
 def _without_content(task):

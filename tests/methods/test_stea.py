@@ -10,6 +10,7 @@ from friend_training.core.plan import LoopSettings
 from friend_training.methods import stea as module
 from friend_training.methods.stea import SelfTeaching, stea
 from friend_training.nn.semi_supervised import merged_labels
+from friend_training.runs.steps import Train
 
 
 def test_merged_labels_are_a_share_of_hard_and_the_rest_of_soft():
@@ -30,7 +31,7 @@ def test_junior_teaches_senior_and_senior_teaches_the_expert(encoder, tmp_path, 
     run = start(tmp_path / "run")
     outcome = stea(run, {"csrl": plan(encoder, "csrl")}, pool(), settings=LoopSettings(seed=3, iterations=3))
     assert len(outcome["csrl"].dev) == 3  # junior teacher, senior teacher, expert student
-    steps = [run.require(f"train-csrl-{number}")["steps"] for number in (1, 2)]
+    steps = [run.require(Train("csrl", number))["steps"] for number in (1, 2)]
     assert steps == [5, 5]  # three iterations of three steps, shared by two models, rounded up
     assert len(lessons) == 2 * sum(steps)
     models = [load_file(run.checkpoint("csrl", number) / "model.safetensors") for number in (0, 1)]

@@ -10,9 +10,9 @@ from friend_training.core.processes import rank, world
 from friend_training.core.task import FitPlan
 from friend_training.nn import processes
 from friend_training.nn.heads import Head, unit_losses
-from friend_training.nn.semi_supervised import Learning, learn, mean_over_units
+from friend_training.nn.semi_supervised import mean_over_units
 from friend_training.nn.shares import InParts, own_batches
-from friend_training.nn.training import TrainingSettings, train, weighted_mean
+from friend_training.nn.training import Learning, TrainingSettings, gradients_of, learn, train, weighted_mean
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def learnt_in_two_means() -> dict[str, Any]:
         both = [unit_losses(networks[1](batch), batch.targets) for batch in (one, other)]
         return gold + 0.7 * mean_over_units(both, (one, other))
 
-    what = Learning(networks, loss, lambda: float(len(curve.losses)), kept=networks)
+    what = Learning(networks, gradients_of(loss, networks), lambda: float(len(curve.losses)), kept=networks)
     settings = TrainingSettings(head_rate=0.05, look_every=6)
     learn(what, plan=FitPlan(seed=1, steps=12), settings=settings, progress=lambda done, total: None)
     curve.stop()

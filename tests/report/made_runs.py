@@ -16,6 +16,7 @@ from friend_training.core.selector import Selector
 from friend_training.core.store import LABELLED
 from friend_training.examples import Argument, Dialogue, Insertion, Predicate, Rewrite, Roles, Text, Turn
 from friend_training.report.kept import keep_gold, keep_inputs
+from friend_training.runs.steps import Evaluate, Label, Prepare, Select, Test
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y>&amp;'
 THRESHOLDS = {"csrl": 0.6, "rewriting": 0.5}
@@ -75,8 +76,8 @@ def write_iteration(
     run.store.write_labelled(iteration, 0, pa.concat_tables(tables))
     weight = 0.3 if matched else 1.0
     selectors = {task: Selector(pick, weight, content="only") for task, pick in picks.items()}
-    run.phase(f"label-{iteration}-00000", lambda: {"units": sum(map(len, labels.values()))})
-    run.phase(f"select-{iteration}", lambda: {"tasks": select_iteration(run.store, iteration, 1, selectors)})
+    run.do(Label(iteration, 0), lambda: {"units": sum(map(len, labels.values()))})
+    run.do(Select(iteration), lambda: {"tasks": select_iteration(run.store, iteration, 1, selectors)})
     run.store.discard_labelled(iteration)
 
 
@@ -85,17 +86,17 @@ def evaluate(run: Run, task: str, dev: Sequence[float], test: float) -> None:
     for number, value in enumerate(dev):
         metrics = {"f1": value, "precision": value + 1}
         row = {"task": task, "iteration": number, "split": "dev", "metrics": metrics}
-        run.phase(f"evaluate-{task}-{number}", lambda row=row: {"metrics": [row]})
+        run.do(Evaluate(task, number), lambda row=row: {"metrics": [row]})
     best = max(range(len(dev)), key=lambda number: dev[number])
     row = {"task": task, "iteration": best, "split": "test:test", "metrics": {"f1": test, "precision": test + 1}}
-    run.phase(f"test-{task}", lambda: {"best_iteration": best, "metrics": [row]})
+    run.do(Test(task), lambda: {"best_iteration": best, "metrics": [row]})
     run.write_metrics()
 
 
 def made_study(folder: Path, *, units: int = 60) -> Path:
     """A finished study of four methods, two iterations, two dialogue tasks."""
     study = Run.create(folder, CONFIG, {"pool <x>": "ab" * 32})
-    study.phase("encoder", dict)
+    study.do(Prepare("encoder"), dict)
     labels = {
         "csrl": [_json(roles(number)) for number in range(units)],
         "rewriting": [_json(rewrite(number)) for number in range(units)],
@@ -126,7 +127,7 @@ def made_classifiers(folder: Path, *, pick: Pick, audited: bool = False, kept: b
     labels = {"mood": [json.dumps(("happy", "sad", EVIL)[number % 3]) for number in range(30)]}
     write_iteration(run, 1, labels, picks={"mood": pick}, seed=3, audited=audited)
     row = {"task": "mood", "iteration": 1, "split": "test:near", "metrics": {"accuracy": 0.875}}
-    run.phase("test-mood", lambda: {"best_iteration": 1, "metrics": [row]})
+    run.do(Test("mood"), lambda: {"best_iteration": 1, "metrics": [row]})
     run.write_metrics()
     if kept:
         keep_inputs(folder, [Text(f"d{number}", f"review {number} {EVIL}") for number in range(30)])

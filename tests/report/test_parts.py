@@ -19,7 +19,7 @@ from friend_training.core.run import Run
 from friend_training.corpora import embedded
 from friend_training.corpora.embedded import Domain
 from friend_training.examples import Dialogue, Rewrite, Text
-from friend_training.report.costs import KINDS, costs_of
+from friend_training.report.costs import costs_of
 from friend_training.report.drawn import draw
 from friend_training.report.examples import kinds_of
 from friend_training.report.iterations import drifts
@@ -32,6 +32,7 @@ from friend_training.report.svg import round_ticks
 from friend_training.report.thresholds import Effect, effects
 from friend_training.report.units import Units, errors_together, units_of
 from friend_training.report.words import duration
+from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
@@ -203,15 +204,15 @@ def test_seconds_stand_under_what_they_were_spent_on(tmp_path: Path) -> None:
         record = {"phase": name, "result": {}, "seconds": seconds, "peak_memory_mb": 100 + seconds}
         write_text(folder / "methods" / "fdt" / "phases" / f"{name}.json", json.dumps(record))
     [cost] = [cost for cost in costs_of(read_study(folder)) if cost.words == "FDT"]
-    assert dict(zip(KINDS, cost.seconds, strict=True)) == {
+    assert dict(zip(KINDS_OF_WORK, cost.seconds, strict=True)) == {
         "training": 40,
         "labelling": 35,
         "selecting": 2,
         "scoring": 1,
     }
     assert (cost.total, cost.peak_memory_mb) == (78, 140)
-    shards = [phase for phase in cost.phases if phase.words.startswith("labelling")]
-    assert [(phase.words, phase.seconds) for phase in shards] == [("labelling the pool, iteration 1, 2 shards", 35)]
+    shards = [step for step in cost.steps if step.words.startswith("labelling")]
+    assert [(step.words, step.seconds) for step in shards] == [("labelling the pool, iteration 1, 2 shards", 35)]
 
 
 def test_a_run_whose_memory_is_not_known_has_a_report_without_it(tmp_path: Path) -> None:

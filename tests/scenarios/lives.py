@@ -23,6 +23,7 @@ from small import small_config
 
 from friend_training.core import files
 from friend_training.nn import training
+from friend_training.runs.steps import Step
 from friend_training.scenarios import data, study
 
 DRAWN_FROM = 40
@@ -46,16 +47,16 @@ class Fate:
             before_death()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def planned(self, phases: Any, finished: Any) -> None:
+    def planned(self, steps: Any, finished: Any) -> None:
         pass
 
-    def started(self, phase: str) -> None:
-        self.meet(f"start {phase}")
+    def started(self, step: Step) -> None:
+        self.meet(f"start {step.name}")
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
-        self.meet(f"within {phase} {done}/{total}")
+    def advanced(self, step: Step, done: int, total: int) -> None:
+        self.meet(f"within {step.name} {done}/{total}")
 
-    def finished(self, phase: str) -> None:
+    def finished(self, step: Step) -> None:
         pass  # the same moment as the start of the next phase
 
 

@@ -15,6 +15,7 @@ from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friends.gold_bridge import gold_sigma, with_gold_bridge
 from friend_training.methods.ceilings import oracle
 from friend_training.nn.torch_task import TorchTask
+from friend_training.runs.steps import FindThresholds
 from friend_training.scenarios import data
 from friend_training.scenarios.config import parse_config
 from friend_training.scenarios.diagnosing import diagnose
@@ -74,9 +75,9 @@ def test_friend_training_and_self_training_each_find_a_threshold_of_their_own(st
     folder, records, _ = studied
     for method in ("sst", "fdt"):
         counts, run = records[method]["chosen"][0], Run.open(method_folder(folder, method))
-        assert counts["csrl"]["threshold"] == run.require("aim-1")["tasks"]["csrl"]["threshold"]
+        assert counts["csrl"]["threshold"] == run.require(FindThresholds(1))["tasks"]["csrl"]["threshold"]
         assert counts["csrl"]["on_dev"]["units"] > 0
-        assert list(run.require("aim-1")["tasks"]) == ["csrl"]
+        assert list(run.require(FindThresholds(1))["tasks"]) == ["csrl"]
     assert "threshold" not in records["sst"]["chosen"][0]["rewriting"]
     assert records["fdt"]["chosen"][0]["rewriting"]["threshold"] is not None
     assert last_thresholds(folder, CONFIG)["csrl"] == records["fdt"]["chosen"][0]["csrl"]["threshold"]

@@ -9,7 +9,8 @@ from torch import equal
 from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.run import Run
 from friend_training.errors import ConfigError
-from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.methods.registry import METHODS
+from friend_training.runs.steps import Train
 from friend_training.scenarios import data
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.strong import all_labels
@@ -17,6 +18,7 @@ from friend_training.scenarios.study import run_study
 from friend_training.scenarios.tasks import TASKS, make_second_task, make_task
 
 CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
+SCORED_ONLY = [name for name, spec in METHODS.items() if spec.procedure == "score-only"]
 ALL = ["base", "base-full", *(name for name in METHODS if name not in ("base", "base-full"))]
 DRAWN_FROM = 20
 LEARNT = "tasks.csrl.base_steps=80"
@@ -75,11 +77,11 @@ def test_every_method_starts_from_the_same_base(studied):
 def test_strong_friends_come_from_all_labels_and_only_fdt_s_updates_them(studied, method, updated):
     folder, _ = studied
     run, full = (Run.open(method_folder(folder, name)) for name in (method, "base-full"))
-    assert full.require("train-rewriting-0")["gold"] == DRAWN_FROM
+    assert full.require(Train("rewriting", 0))["gold"] == DRAWN_FROM
     for task in TASKS:
         strong = checkpoint_digest(run.checkpoint(f"{task}.strong", 0))
         assert strong == checkpoint_digest(full.checkpoint(task, 0))
-        assert (run.result(f"train-{task}.strong-1") is not None) == updated
+        assert (run.result(Train(f"{task}.strong", 1)) is not None) == updated
     rows = run.store.read(1).to_pylist()
     friends = {row["task"]: {name for name, _ in row["matches"]} for row in rows}
     assert friends["csrl"] == friends["rewriting.strong"] != friends["rewriting"] == friends["csrl.strong"]
@@ -132,7 +134,7 @@ def test_of_two_rewriters_the_surer_one_is_learnt_by_both(studied, method):
         assert not any(row["chosen"] for row in second)
         chosen = records[method]["chosen"][iteration - 1]["rewriting"]["chosen"]
         assert chosen == sum(row["chosen"] for row in first) > 0
-        learnt = [run.require(f"train-{name}-{iteration}")["pseudo"] for name in ("rewriting", "rewriting.second")]
+        learnt = [run.require(Train(name, iteration))["pseudo"] for name in ("rewriting", "rewriting.second")]
         assert learnt == [chosen, chosen]
 
 

@@ -17,6 +17,7 @@ from friend_training.errors import ConfigError, DeviceMemoryError, RunError
 from friend_training.export.folder import export_model
 from friend_training.nn import torch_task, training
 from friend_training.report.settings import machine
+from friend_training.runs.steps import Test
 from friend_training.scenarios import config, data, study
 from friend_training.scenarios.config import config_text, parse_config
 from friend_training.scenarios.engine import make_engine, visible_cards
@@ -30,6 +31,7 @@ from friend_training.scenarios.folders import (
 from friend_training.scenarios.results import settings_id
 from friend_training.scenarios.same_base import take_over_base
 from friend_training.scenarios.study import run_study
+from friend_training.scenarios.tasks import TASKS
 from friend_training.tasks.csrl.definition import CsrlDefinition
 from untrained_run import make_run
 
@@ -143,7 +145,8 @@ def test_batches_may_be_made_smaller_and_nothing_else(tmp_path: Path) -> None:
 def test_a_base_of_changed_batches_is_not_taken_over(tmp_path: Path) -> None:
     other, mine = begun(tmp_path / "other"), begun(tmp_path / "mine")
     done = begun(other.folder / "methods" / "base")
-    done.phase("counts", dict)
+    for task in TASKS:
+        done.do(Test(task), dict)
     take_over_base(mine, small_config(), "base", [other.folder])
     assert (mine.folder / "methods" / "base").is_dir()
     resumed_config(other.folder, ["tasks.csrl.training.batch_size=2"])

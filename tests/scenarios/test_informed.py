@@ -7,6 +7,7 @@ from friend_training.core.checkpoint import checkpoint_digest
 from friend_training.core.run import Run
 from friend_training.corpora.embedded import generate_sentences
 from friend_training.errors import ConfigError
+from friend_training.runs.steps import Prepare, Train
 from friend_training.scenarios import data
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.informed import as_dialogues
@@ -18,12 +19,12 @@ def test_base_goes_on_from_the_bridges_sentences(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
     folder = tmp_path / "run"
     run_study(small_config("methods=[base]", "informed=true"), folder)
-    made = Run.open(folder).require("informed-after")
+    made = Run.open(folder).require(Prepare("informed-after"))
     assert (made["sentences"], made["steps"]) == (27, 12)
     weights = (folder / "informed-after" / "model.safetensors").read_bytes()
     base = Run.open(method_folder(folder, "base"))
     assert base.checkpoint("csrl", 0).joinpath("model.safetensors").read_bytes() != weights
-    assert base.require("train-csrl-0")["gold"] > 0
+    assert base.require(Train("csrl", 0))["gold"] > 0
     usual = tmp_path / "usual"
     run_study(small_config("methods=[base]"), usual)
     same = {

@@ -14,6 +14,7 @@ from small import contents, small_config
 
 from friend_training.core.run import Run
 from friend_training.errors import RunError
+from friend_training.runs.steps import Train
 from friend_training.scenarios import data
 from friend_training.scenarios.study import run_study
 
@@ -111,7 +112,7 @@ def test_other_data_are_refused(after: Lives, monkeypatch: pytest.MonkeyPatch) -
 def test_every_method_started_from_the_same_base(after: Lives) -> None:
     for task in ("csrl", "rewriting"):
         digests = {
-            Run.open(after.folder / "whole" / "methods" / method).require(f"train-{task}-0")["digest"]
+            Run.open(after.folder / "whole" / "methods" / method).require(Train(task, 0))["digest"]
             for method in METHODS
         }
         assert len(digests) == 1

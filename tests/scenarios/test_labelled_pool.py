@@ -4,9 +4,8 @@ import pytest
 
 from friend_training.core.task import Prediction
 from friend_training.corpora import embedded
-from friend_training.corpora.csrl import dialogue_group
 from friend_training.errors import ConfigError
-from friend_training.examples import Rewrite
+from friend_training.examples import Rewrite, dialogue_group
 from friend_training.nn.role_items import unit_id
 from friend_training.scenarios.draw import draw_examples, draw_predicates
 from friend_training.scenarios.gold import hidden_gold

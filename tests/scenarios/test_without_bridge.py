@@ -6,10 +6,11 @@ import pytest
 from small import contents, small_config
 
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
+from friend_training.runs.steps import Prepare
 from friend_training.scenarios import data
 from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.resources import resource_phases
+from friend_training.scenarios.resources import resource_steps
 from friend_training.scenarios.study import run_study
 from friend_training.tasks.srl.bridge import NoBridge
 
@@ -38,9 +39,9 @@ def test_a_bridge_that_is_asked_for_later_changes_nothing_of_what_is_there(tmp_p
 
 
 def test_what_has_to_be_made_depends_on_the_methods():
-    assert resource_phases(small_config("methods=[base, sst]")) == ["encoder"]
-    assert resource_phases(small_config("methods=[base, bridge-alone]")) == ["encoder", "bridge"]
-    assert resource_phases(small_config("methods=[]")) == ["encoder", "bridge"]
+    assert resource_steps(small_config("methods=[base, sst]")) == [Prepare("encoder")]
+    assert resource_steps(small_config("methods=[base, bridge-alone]")) == [Prepare("encoder"), Prepare("bridge")]
+    assert resource_steps(small_config("methods=[]")) == [Prepare("encoder"), Prepare("bridge")]
 
 
 def test_a_method_that_asks_one_all_the_same_is_told():

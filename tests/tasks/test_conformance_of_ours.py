@@ -95,14 +95,14 @@ def test_weights_repeat_bit_for_bit_and_differ_by_seed(tiny_encoder: Path, made:
     assert not same(first, fitted(csrl_task(tiny_encoder, SETTINGS), made, [], replace(plan, seed=4)))
 
 
-def test_the_weight_of_a_pseudo_label_is_lambda_times_its_own(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
-    """λ = 0.5 with weights of 1 trains to the same bits as λ = 1 with weights of 0.5, and unlike λ = 1."""
+def test_the_weight_of_a_pseudo_label_has_lambda_in_it(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+    """The plan's λ does not come on top of a weight, and weights make a difference."""
 
     def pseudo(weight: float) -> list[PseudoLabel]:
         return [PseudoLabel(one.dialogue, "?", label, weight) for one in made[20:] for label in one.roles]
 
     plan = FitPlan(seed=3, steps=STEPS)
-    halved = fitted(csrl_task(tiny_encoder, SETTINGS), made, pseudo(1.0), replace(plan, pseudo_weight=0.5))
+    halved = fitted(csrl_task(tiny_encoder, SETTINGS), made, pseudo(0.5), replace(plan, pseudo_weight=0.5))
     assert same(halved, fitted(csrl_task(tiny_encoder, SETTINGS), made, pseudo(0.5), plan))
     assert not same(halved, fitted(csrl_task(tiny_encoder, SETTINGS), made, pseudo(1.0), plan))
 

@@ -1,4 +1,4 @@
-"""Progress of long work: bars with the time left on a terminal, one plain line per finished phase elsewhere."""
+"""Progress of long work: bars with the time left on a terminal, one plain line per finished step elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from friend_training.cli.words import method_in_words, phase_in_words
+from friend_training.cli.words import method_in_words, step_in_words
 from friend_training.core.listener import Listener
 from friend_training.core.pace import Pace
+from friend_training.runs.steps import MethodStep, Step
 
 
 @contextmanager
@@ -34,66 +35,68 @@ def counting(console: Console, words: str) -> Iterator[Callable[[int, int], None
 
 
 class PlainLines:
-    """For log files: no colours, no times of day, a line when a phase is finished."""
+    """For log files: no colours, no times of day, a line when a step is finished."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._finished_before: set[str] = set()
+        self._finished_before: set[Step] = set()
         self._began = 0.0
         self._pace = ""
 
-    def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
+    def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
         self._finished_before = set(finished)
 
-    def started(self, phase: str) -> None:
+    def started(self, step: Step) -> None:
         self._began, self._pace = time.perf_counter(), ""
 
-    def paced(self, phase: str, pace: Pace) -> None:
+    def paced(self, step: Step, pace: Pace) -> None:
         self._pace = f" ({pace_in_words(pace)})"
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
+    def advanced(self, step: Step, done: int, total: int) -> None:
         pass
 
-    def finished(self, phase: str) -> None:
-        if phase not in self._finished_before:
+    def finished(self, step: Step) -> None:
+        if step not in self._finished_before:
             seconds = time.perf_counter() - self._began
-            line = f"{phase_in_words(phase)}: {seconds:.1f} s{self._pace}"
+            line = f"{step_in_words(step)}: {seconds:.1f} s{self._pace}"
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 class Bars:
-    """For terminals: a bar for the phases of the present method and one for the present phase."""
+    """For terminals: a bar for the steps of the present method and one for the present step."""
 
     def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self._method: TaskID | None = None
         self._words = ""
-        self._phase: TaskID | None = None
+        self._step: TaskID | None = None
 
-    def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
+    def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
         if self._method is not None:
             self._bars.remove_task(self._method)
-        method = phases[0].rpartition("/")[0] if phases else ""
-        self._words = f"{method_in_words(method)}, all phases" if method else "encoder and bridge"
-        # Finished phases are reported again in their turn, at once: the estimate of the time left learns from the rest.
-        self._method = self._bars.add_task(self._words, total=len(phases))
+        first = steps[0] if steps else None
+        self._words = (
+            f"{method_in_words(first.method)}, all steps" if isinstance(first, MethodStep) else "encoder and bridge"
+        )
+        # Finished steps are reported again in their turn, at once: the estimate of the time left learns from the rest.
+        self._method = self._bars.add_task(self._words, total=len(steps))
 
-    def paced(self, phase: str, pace: Pace) -> None:
+    def paced(self, step: Step, pace: Pace) -> None:
         if self._method is not None:
             words = self._words if pace.shards_done == pace.shards else f"{self._words} ({pace_in_words(pace)})"
             self._bars.update(self._method, description=words)
 
-    def started(self, phase: str) -> None:
-        self._phase = self._bars.add_task(phase_in_words(phase), total=None)
+    def started(self, step: Step) -> None:
+        self._step = self._bars.add_task(step_in_words(step), total=None)
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
-        if self._phase is not None:
-            self._bars.update(self._phase, completed=done, total=total)
+    def advanced(self, step: Step, done: int, total: int) -> None:
+        if self._step is not None:
+            self._bars.update(self._step, completed=done, total=total)
 
-    def finished(self, phase: str) -> None:
-        if self._phase is not None:
-            self._bars.remove_task(self._phase)
-            self._phase = None
+    def finished(self, step: Step) -> None:
+        if self._step is not None:
+            self._bars.remove_task(self._step)
+            self._step = None
         if self._method is not None:
             self._bars.advance(self._method)
 

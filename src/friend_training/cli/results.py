@@ -1,6 +1,5 @@
 """The tables of a run, read from its folder, finished or not."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from rich.table import Table
 from friend_training.cli.words import method_in_words
 from friend_training.core.run import Run
 from friend_training.evaluation.tables import Column, build_table, to_rich
+from friend_training.runs.steps import Evaluate, Select, Test, kind_of_work
 from friend_training.scenarios.folders import method_folder, methods_there, read_records, run_config
 
 TASKS = ("csrl", "rewriting")
@@ -23,17 +23,6 @@ COLUMNS = (
     Column("rewriting.wer", "WER", higher_is_better=False),
 )
 """As the paper prints them: CSRL, then rewriting."""
-
-KINDS = {
-    "label": "labelling",
-    "aim": "selecting",
-    "select": "selecting",
-    "tidy": "selecting",
-    "evaluate": "scoring",
-    "test": "scoring",
-    "counts": "scoring",
-}
-"""What phases do, by the first word of their names; all others train."""
 
 
 def test_table(folder: Path) -> Table:
@@ -54,8 +43,8 @@ def dev_table(folder: Path) -> Table:
     table = _table("Scores on dev (*: best)", "Method", "Metric", *heads)
     for method, run in _runs(folder):
         for task, metric, words in (("csrl", "f1", "CSRL F1"), ("rewriting", "em", "EM")):
-            results = [run.result(f"evaluate-{task}-{number}") for number in iterations]
-            best = (run.result(f"test-{task}") or {}).get("best_iteration")
+            results = [run.result(Evaluate(task, number)) for number in iterations]
+            best = (run.result(Test(task)) or {}).get("best_iteration")
             cells = [
                 "" if result is None else f"{result['metrics'][0]['metrics'][metric]:.1f}{'*' if n == best else ' '}"
                 for n, result in enumerate(results)
@@ -72,7 +61,7 @@ def chosen_table(folder: Path) -> Table:
         for method, run in _runs(folder)
         for task in TASKS
         for iteration in range(1, run_config(folder).iterations + 1)
-        if (counts := (run.result(f"select-{iteration}") or {}).get("tasks", {}).get(task)) is not None
+        if (counts := (run.result(Select(iteration)) or {}).get("tasks", {}).get(task)) is not None
     ]
     found = any("threshold" in counts for *_, counts in rows)  # where it is set by hand the config says it
     heads = ("Method", "Task", "it.", "units", "chosen", "not empty", "all right", "chosen right")
@@ -105,7 +94,7 @@ def _tested(folder: Path) -> Iterator[dict[str, Any]]:
     config = run_config(folder)
     common = {"seed": config.seed, "scenario": config.name}
     for method, run in _runs(folder):
-        tested = {task: result for task in TASKS if (result := run.result(f"test-{task}")) is not None}
+        tested = {task: result for task in TASKS if (result := run.result(Test(task))) is not None}
         metrics = {
             f"{task}.{metric}": value
             for task, result in tested.items()
@@ -127,9 +116,8 @@ def _runs(folder: Path) -> Iterator[tuple[str, Run]]:
 
 def _seconds(run: Run, kinds: Sequence[str]) -> dict[str, float]:
     seconds = dict.fromkeys(kinds, 0.0)
-    for path in run.folder.glob("phases/*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
-        seconds[KINDS.get(record["phase"].split("-")[0], "training")] += record["seconds"]
+    for done in run.finished():
+        seconds[kind_of_work(done.step)] += done.seconds
     return seconds | {"all": sum(seconds.values())}
 
 

@@ -1,9 +1,9 @@
 """Counting what is right: metrics are ratios of counts, and counts of parts add up to the counts of the whole."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,56 @@ def ratio(numerator: Any, denominator: Any) -> Counts:
     result: Counts = np.zeros(shape)
     np.divide(numerator, denominator, out=result, where=denominator != 0)
     return result
+
+
+class Score(Protocol):
+    """Counts over some units: those of two sets of units add up to those of both."""
+
+    def __add__(self, other: Any, /) -> "Score": ...
+
+    def as_array(self) -> Counts: ...
+
+    def as_dict(self) -> dict[str, float]: ...
+
+
+class Evaluation(Mapping[str, float]):
+    """The metrics of a task on gold examples, by name, and the counts that they are made of.
+
+    `counts` [groups, k] has a row for each group of units that belong together (those of one dialogue): any sum of rows
+    gives the metrics of those groups, which is what significance tests draw from. A task that does not count has none.
+    """
+
+    def __init__(self, metrics: Mapping[str, float], counts: Counts | None = None) -> None:
+        self.metrics, self.counts = metrics, counts
+
+    @classmethod
+    def of(cls, units: Sequence[Score], nothing: Score, groups: Sequence[Hashable] | None = None) -> "Evaluation":
+        """What the scores of single units come to; by default each unit is a group of its own."""
+        rows = np.stack([unit.as_array() for unit in units]) if units else np.empty((0, nothing.as_array().size))
+        total = nothing
+        for unit in units:
+            total = total + unit
+        return cls(total.as_dict(), rows if groups is None else group_counts(rows, groups))
+
+    def __getitem__(self, name: str) -> float:
+        return self.metrics[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+
+def group_counts(counts: Counts, groups: Sequence[Hashable]) -> Counts:
+    """Sum the counts of units [units, k] that belong to the same group → [groups, k], by first appearance."""
+    if len(counts) != len(groups):
+        raise ValueError(f"expected one group per unit, got {len(counts)} units and {len(groups)} groups")
+    rows: dict[Hashable, int] = {}
+    places = [rows.setdefault(group, len(rows)) for group in groups]
+    summed = np.zeros((len(rows), counts.shape[1]))
+    np.add.at(summed, places, counts)
+    return summed
 
 
 def f1_of(counts: Counts) -> Counts:

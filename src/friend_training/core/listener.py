@@ -3,34 +3,36 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from friend_training.runs.steps import Step
+
 
 class Listener(Protocol):
-    """Hears of every phase of a run, in order."""
+    """Hears of every step of a run, in order."""
 
-    def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
-        """The names of all phases to come, and of those that an earlier process finished."""
+    def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
+        """All steps to come, and those that an earlier process finished."""
         ...
 
-    def started(self, phase: str) -> None: ...
+    def started(self, step: Step) -> None: ...
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
-        """Within a phase: so many of its steps are done."""
+    def advanced(self, step: Step, done: int, total: int) -> None:
+        """Within a step: so many of its parts are done."""
         ...
 
-    def finished(self, phase: str) -> None: ...
+    def finished(self, step: Step) -> None: ...
 
 
 class Silence:
     """Listens to nothing."""
 
-    def planned(self, phases: Sequence[str], finished: Sequence[str]) -> None:
+    def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
         pass
 
-    def started(self, phase: str) -> None:
+    def started(self, step: Step) -> None:
         pass
 
-    def advanced(self, phase: str, done: int, total: int) -> None:
+    def advanced(self, step: Step, done: int, total: int) -> None:
         pass
 
-    def finished(self, phase: str) -> None:
+    def finished(self, step: Step) -> None:
         pass

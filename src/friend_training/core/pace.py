@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from friend_training.runs.steps import Label, Step
+
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -31,7 +33,7 @@ class Pace:
 class PaceListener(Protocol):
     """A listener that also wants to hear how fast labelling is; the loop tells whoever has this method."""
 
-    def paced(self, phase: str, pace: Pace) -> None: ...
+    def paced(self, step: Step, pace: Pace) -> None: ...
 
 
 class PaceKeeper:
@@ -39,39 +41,35 @@ class PaceKeeper:
 
     def __init__(
         self,
-        phases: Sequence[str],
-        finished: Sequence[str],
+        steps: Sequence[Step],
+        finished: Sequence[Step],
         listener: object,
         *,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._listener, self._clock = listener, clock
         self._finished_before = set(finished)
-        self._shards: dict[str, list[str]] = {}
-        for phase in phases:
-            if phase.startswith("label-"):
-                self._shards.setdefault(_iteration(phase), []).append(phase)
-        self._began: dict[str, float] = {}
+        self._shards: dict[int, list[Label]] = {}
+        for step in steps:
+            if isinstance(step, Label):
+                self._shards.setdefault(step.iteration, []).append(step)
+        self._began: dict[int, float] = {}
         self._units = self._done = 0
 
-    def started(self, phase: str) -> None:
-        if phase.startswith("label-") and phase not in self._finished_before and _iteration(phase) not in self._began:
-            self._began[_iteration(phase)] = self._clock()
+    def started(self, step: Step) -> None:
+        if isinstance(step, Label) and step not in self._finished_before and step.iteration not in self._began:
+            self._began[step.iteration] = self._clock()
             self._units = self._done = 0
 
-    def finished(self, phase: str, result: Mapping[str, Any]) -> None:
-        if phase not in self._finished_before and phase.startswith("label-"):
+    def finished(self, step: Step, result: Mapping[str, Any]) -> None:
+        if isinstance(step, Label) and step not in self._finished_before:
             self._units += result["units"]
             self._done += 1
             if isinstance(self._listener, PaceListener):
-                self._listener.paced(phase, self._pace(_iteration(phase)))
+                self._listener.paced(step, self._pace(step.iteration))
 
-    def _pace(self, iteration: str) -> Pace:
+    def _pace(self, iteration: int) -> Pace:
         shards = self._shards[iteration]
-        before = sum(phase in self._finished_before for phase in shards)
+        before = sum(step in self._finished_before for step in shards)
         seconds = self._clock() - self._began[iteration]
         return Pace(len(shards), before + self._done, before, self._units, seconds)
-
-
-def _iteration(phase: str) -> str:
-    return phase.rpartition("-")[0]

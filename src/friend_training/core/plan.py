@@ -1,7 +1,7 @@
 """What a run is asked to do: for each task its data, its selector and its training, and how often."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from friend_training.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A FitPlan without its seed, which each phase derives anew. `pseudo_weight` is λ of Eq. 1."""
+    """A FitPlan without its seed, which each step derives anew. `pseudo_weight` is λ of Eq. 1."""
 
     steps: int
     restart: bool = False
@@ -46,8 +46,7 @@ class TaskPlan:
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
     `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
-    selectors that aim at a precision look at. `test_by` scores the test sets instead of the task's own `evaluate`, for
-    whoever wants to keep more of the predictions than their metrics.
+    selectors that aim at a precision look at.
     """
 
     task: Task
@@ -59,7 +58,6 @@ class TaskPlan:
     test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     start: str | Path | None = None
     probe: Probe | None = None
-    test_by: Callable[[Sequence[Any]], Mapping[str, float]] | None = None
 
     def selector(self, iteration: int) -> Selector:
         return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]

@@ -4,7 +4,7 @@ run.json            the version of this layout
 config.yaml         the config, as given
 fingerprints.json   the data it was made from
 environment.json    python, packages, platform, cores; in a study also the devices that computed
-phases/             one file per finished phase: its result, seconds and peak memory
+phases/             one file per finished step: its result, seconds and peak memory
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)
 set-aside/          inputs of the pool that could not be read, with the reason
@@ -18,6 +18,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from friend_training.core.files import atomic_folder, explain_full_disk, write_t
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.store import Store
 from friend_training.errors import RunError
+from friend_training.runs.steps import Evaluate, Step, Test, done_by_all, parse_step
 
 FORMAT = 1
 """Goes up whenever a run folder of before can no longer be read or resumed."""
@@ -106,59 +108,79 @@ class Run:
             finally:
                 writer.unlink(missing_ok=True)
 
-    def phase(self, name: str, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
-        """Do a piece of work once: what a finished phase returned is read from disk ever after.
+    def do(self, step: Step, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
+        """Do a step once: what a finished step returned is read from disk ever after.
 
-        A phase that is stopped half-way leaves no trace here and is done again from its beginning. Of several processes
+        A step that is stopped half-way leaves no trace here and is done again from its beginning. Of several processes
         the first does it and writes it down; where all must do it `together` (training), all do.
         """
-        done = self.result(name)
+        done = self.result(step)
         if done is not None:
             return done
         if not is_first():
-            if together:
+            if together or done_by_all(step):
                 work()
-            wait_until(lambda: self.result(name) is not None)
-            return self.require(name)
+            wait_until(lambda: self.result(step) is not None)
+            return self.require(step)
         began = time.perf_counter()
         with explain_full_disk(self.folder):
-            record: dict[str, Any] = {"phase": name, "result": dict(work())}
+            record: dict[str, Any] = {"phase": step.name, "result": dict(work())}
             record |= {"seconds": round(time.perf_counter() - began, 3), "peak_memory_mb": peak_memory_mb()}
             text = _json(record)
-            write_text(self._phase_path(name), text)
+            write_text(self._path(step), text)
         result: dict[str, Any] = json.loads(text)["result"]
         return result
 
-    def result(self, name: str) -> dict[str, Any] | None:
-        """What a phase returned, or None while it is not finished."""
-        path = self._phase_path(name)
-        if not path.is_file():
-            return None
-        result: Any = _read(path, "the result of a phase").get("result")
-        if not isinstance(result, dict):
-            raise RunError(f"{path}: expected the result of a phase; it is damaged")
+    def result(self, step: Step) -> dict[str, Any] | None:
+        """What a step returned, or None while it is not finished."""
+        path = self._path(step)
+        return _finished(path).result if path.is_file() else None
+
+    def require(self, step: Step) -> dict[str, Any]:
+        """What a step returned that must be finished by now."""
+        result = self.result(step)
+        if result is None:
+            raise RunError(f"{self.folder}: {step.name} is not done yet; `friend-train resume {self.folder}`")
         return result
 
-    def require(self, name: str) -> dict[str, Any]:
-        """What a phase returned that must be finished by now."""
-        result = self.result(name)
-        if result is None:
-            raise RunError(f"{self.folder}: {name} is not done yet; `friend-train resume {self.folder}`")
-        return result
+    def finished(self) -> list["FinishedStep"]:
+        """All steps that are done, in the order in which they were finished."""
+        paths = sorted(self.folder.glob("phases/*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+        return [_finished(path) for path in paths]
 
     def write_metrics(self) -> None:
         """Gather `metrics` of all finished evaluations: dev by iteration, then test."""
         if not is_first():
             return
-        paths = [*self.folder.glob("phases/evaluate-*.json"), *self.folder.glob("phases/test-*.json")]
-        rows = [row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))["result"]["metrics"]]
+        rows = [
+            row for one in self.finished() if isinstance(one.step, Evaluate | Test) for row in one.result["metrics"]
+        ]
         rows.sort(key=lambda row: (row["split"] != "dev", row["iteration"], row["task"], row["split"]))
         with explain_full_disk(self.folder):
             lines = [json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n" for row in rows]
             write_text(self.folder / "metrics.jsonl", "".join(lines))
 
-    def _phase_path(self, name: str) -> Path:
-        return self.folder / "phases" / f"{name}.json"
+    def _path(self, step: Step) -> Path:
+        return self.folder / "phases" / f"{step.name}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedStep:
+    """A step of a run that is done: what it returned, and what it cost."""
+
+    step: Step
+    result: dict[str, Any]
+    seconds: float
+    peak_memory_mb: float | None
+
+
+def _finished(path: Path) -> FinishedStep:
+    record = _read(path, "the result of a step")
+    if not isinstance(record.get("result"), dict):
+        raise RunError(f"{path}: expected the result of a step; it is damaged")
+    return FinishedStep(
+        parse_step(path.stem), record["result"], record.get("seconds") or 0.0, record.get("peak_memory_mb")
+    )
 
 
 def _number_in(writer: Path) -> str:

@@ -31,7 +31,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class PseudoLabel:
-    """A chosen prediction on its way into training, with its weight in the loss (the λ of Eq. 1 comes on top)."""
+    """A chosen prediction on its way into training, with its weight in the loss: λ of Eq. 1 is in it."""
 
     input: Input
     unit: str
@@ -44,9 +44,9 @@ class FitPlan:
     """How one call of `fit` should train.
 
     `restart` forgets what was learnt (back to the pre-trained encoder); otherwise training goes on from the current
-    weights. `steps` is the budget in optimizer steps: with pseudo-labels an epoch has no fixed length (DESIGN: steps,
-    not epochs). `patience` stops after so many looks at dev without a gain; None uses the whole budget.
-    `pseudo_weight` is λ of Eq. 1.
+    weights. `steps` is the budget in optimizer steps: with pseudo-labels an epoch has no fixed length. `patience` stops
+    after so many looks at dev without a gain; None uses the whole budget. `pseudo_weight` is λ of Eq. 1. The weights of
+    pseudo-labels have it in them; it is here for methods that learn from inputs without a label.
     """
 
     seed: int
@@ -93,7 +93,7 @@ class Task(Protocol):
         ...
 
     def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
-        """Score the model on gold examples."""
+        """Score the model on gold examples; an `Evaluation` also has the counts that significance tests draw from."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -9,7 +9,6 @@ utterance is just a word. The first line of a dialogue usually opens with an emp
 The English files write speaker tokens as `[agent]`; their words are joined with spaces, Chinese words without.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -21,7 +20,6 @@ from friend_training.errors import DataError
 from friend_training.examples import OPENING, ROLES, SPEAKER, Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 _SPEAKERS = {"agent": "agent", "human": "human", "[agent]": "agent", "[human]": "human"}
-_CUT = re.compile(r"/turn\d+(~\d+)?$")
 _PREDICATE_TAGS = ("B-V", "I-V")
 
 
@@ -40,11 +38,6 @@ def read_csrl(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
             given[name] = given.get(name, 0) + 1
             unique = name if given[name] == 1 else f"{name}~{given[name]}"
             yield _example(unique, turns, lines, problems)
-
-
-def dialogue_group(dialogue_id: str) -> str:
-    """The dialogue that a cut was taken from: cuts of one dialogue must stay on one side of a split."""
-    return _CUT.sub("", dialogue_id)
 
 
 @dataclass(frozen=True, slots=True)

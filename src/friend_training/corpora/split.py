@@ -5,11 +5,10 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from friend_training.corpora.csrl import dialogue_group
 from friend_training.corpora.duplicates import Clusters, join_near_duplicates
 from friend_training.corpora.normalise import normalise
 from friend_training.errors import DataError
-from friend_training.examples import CsrlExample, Dialogue, RewritingExample
+from friend_training.examples import CsrlExample, Dialogue, RewritingExample, dialogue_group
 
 SPLIT_SEED = 20230517
 """The seed of every split of the experiments: fixed, so that all runs see the same dev and test sets."""

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from friend_training.corpora.csrl import dialogue_group
-from friend_training.examples import SPEAKER, CsrlExample, Dialogue, RewritingExample, SrlExample
+from friend_training.examples import SPEAKER, CsrlExample, Dialogue, RewritingExample, SrlExample, dialogue_group
 
 
 @dataclass

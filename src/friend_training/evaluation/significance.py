@@ -1,11 +1,9 @@
 """Is one method better than another? The paired bootstrap over test dialogues, seeds pooled (DESIGN 5b)."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from friend_training.core.counts import Counts
 
@@ -102,17 +100,6 @@ def _comparison(
     rarer = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     p_value = min(1.0, 2 * (rarer + 1) / (len(differences) + 1))
     return Comparison(value_a, value_b, value_a - value_b, float(low), float(high), p_value)
-
-
-def group_counts(counts: NDArray[Any], groups: Sequence[Hashable]) -> Counts:
-    """Sum the counts of units [units, k] that belong to the same dialogue → [dialogues, k], by first appearance."""
-    if len(counts) != len(groups):
-        raise ValueError(f"expected one group per unit, got {len(counts)} units and {len(groups)} groups")
-    rows: dict[Hashable, int] = {}
-    places = [rows.setdefault(group, len(rows)) for group in groups]
-    summed = np.zeros((len(rows), counts.shape[1]))
-    np.add.at(summed, places, counts)
-    return summed
 
 
 def _multiplicities(generator: np.random.Generator, size: int, dialogues: int) -> Counts:

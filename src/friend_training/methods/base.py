@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Nothing
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
+from friend_training.loop.algorithm import Outcome, friend_train
 
 
 def base(

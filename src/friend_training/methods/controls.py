@@ -10,11 +10,12 @@ from friend_training.core.run import Run
 from friend_training.core.seeds import draws
 from friend_training.core.selector import Selector
 from friend_training.core.task import Prediction
+from friend_training.runs.steps import Select
 
 
 def chosen_counts(run: Run, task: str, iterations: int) -> list[int]:
     """How many units of a task a finished run chose in each iteration."""
-    return [run.require(f"select-{iteration}")["tasks"][task]["chosen"] for iteration in range(1, iterations + 1)]
+    return [run.require(Select(iteration))["tasks"][task]["chosen"] for iteration in range(1, iterations + 1)]
 
 
 def as_many(selector: Selector, counts: Sequence[int]) -> list[Selector]:

@@ -19,25 +19,23 @@ from typing import Any
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.methods.partners import check_partners, partner_name
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.semi_supervised import (
-    Learning,
     hard_labels,
-    learn,
     mean_over_units,
     mixed_batches,
     unlabelled_items,
 )
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
 
 PARTNER = "second"
 
@@ -87,7 +85,7 @@ class Pair:
             labelled, unlabelled = next(pairs)
             return cross_pseudo_loss(networks, labelled, unlabelled, cross_weight=self.cross_weight)
 
-        what = Learning(both, loss, task.dev_score(dev), kept=both)
+        what = Learning(both, gradients_of(loss, both), task.dev_score(dev), kept=both)
         self.trained = True
         return learn(what, plan=plan, settings=task.settings, progress=task.progress)
 

@@ -10,11 +10,11 @@ from dataclasses import replace
 from friend_training.core.friendship import Friendship
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.errors import ConfigError
+from friend_training.loop.algorithm import Outcome, friend_train
 
 
 def fdt(

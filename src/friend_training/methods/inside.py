@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Nothing
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError
+from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.nn.memory import device_of, explain_full_device
 from friend_training.nn.torch_protocol import NetworkTask
 

@@ -33,23 +33,21 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.nn.semi_supervised import (
-    Learning,
-    learn,
     mean_over_units,
     mixed_batches,
     soft_labels,
     unlabelled_items,
 )
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import save_weights, seed_everything, weighted_mean
+from friend_training.nn.training import Learning, gradients_of, learn, save_weights, seed_everything, weighted_mean
 
 STUDENT, STEPS = "student.safetensors", "mean_teacher.json"
 
@@ -120,7 +118,9 @@ class MeanTeacher:
             decay = self.settings.decay_rising if rising else self.settings.decay
             update_average(teacher, student, bounded(decay, before + step))
 
-        what = Learning([student], loss, task.dev_score(dev), kept=[student, teacher], after_step=follow)
+        what = Learning(
+            [student], gradients_of(loss, [student]), task.dev_score(dev), kept=[student, teacher], after_step=follow
+        )
         summary = learn(what, plan=plan, settings=task.settings, progress=task.progress)
         self.student, self.done = student, before + summary.steps
         return summary

@@ -6,7 +6,7 @@ gold as often as its own Base does. It begins with the encoder, not with Base. T
 dev the one with the best mean of the tasks' main metrics is kept for all of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,21 +15,19 @@ from torch import Tensor, nn
 
 from friend_training.core.checkpoint import save_checkpoint
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, Work, carry_out, outcome
-from friend_training.core.phases import Advanced, Phases
 from friend_training.core.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.core.run import Run
 from friend_training.core.seeds import derived_seed
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
+from friend_training.loop.algorithm import Advanced, Loop, Once, Outcome, carry_out, outcome
 from friend_training.nn.encoders import open_encoder
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.memory import device_of, explain_full_device
-from friend_training.nn.semi_supervised import Learning, batches, learn
+from friend_training.nn.semi_supervised import batches
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
-
-TOGETHER = "train-together"
+from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
+from friend_training.runs.steps import Evaluate, Test, Train, TrainTogether
 
 
 def multitask_base(
@@ -41,9 +39,17 @@ def multitask_base(
     training = joint_training(plans)
     tasks = {name: network_task(plan.task, "Multitask-Base") for name, plan in plans.items()}
     _check_same(tasks)
-    phases = Phases(run, fixed, (), (), settings, None)
-    together: Work = partial(_train_together, run, plans, tasks, training, settings.seed)
-    carry_out(run, [(TOGETHER, together), *_phases(phases, run)], listener)
+    loop = Loop(run, fixed, (), (), settings, None)
+
+    def procedure(once: Once) -> None:
+        once(TrainTogether(), partial(_train_together, run, plans, tasks, training, settings.seed))
+        for name in plans:
+            once(Train(name, 0), partial(_take_over, run, name))
+            once(Evaluate(name, 0), partial(loop.evaluate, name, 0))
+        for name in plans:
+            once(Test(name), partial(loop.test, name))
+
+    carry_out(run, procedure, listener)
     return {name: outcome(run, name) for name in plans}
 
 
@@ -91,7 +97,7 @@ def train_together(tasks: Mapping[str, NetworkTask], plans: Mapping[str, TaskPla
     def dev_score() -> float:
         return sum(score() for score in scores) / len(scores)
 
-    what = Learning([together], loss, dev_score, kept=[together])
+    what = Learning([together], gradients_of(loss, [together]), dev_score, kept=[together])
     with explain_full_device(first.name, first.settings, "batch_size", device_of(first.network)):
         summary = learn(what, plan=plan, settings=first.settings, progress=first.progress)
     return {"steps": summary.steps, "best_step": summary.best_step, "best_score": summary.best_score}
@@ -106,26 +112,18 @@ def _train_together(
     advanced: Advanced,
 ) -> dict[str, Any]:
     """Afterwards each task has a checkpoint of its own, with the encoder in it: it can be used by itself."""
-    summary = train_together(tasks, plans, training.plan(derived_seed(seed, TOGETHER)))
+    summary = train_together(tasks, plans, training.plan(derived_seed(seed, TrainTogether().name)))
     advanced(1, 2)
     return summary | {"digests": {name: save_checkpoint(task, run.checkpoint(name, 0)) for name, task in tasks.items()}}
 
 
-def _phases(phases: Phases, run: Run) -> Iterator[tuple[str, Work]]:
-    for name in phases.plans:
-        yield f"train-{name}-0", partial(_take_over, run, name)
-        yield f"evaluate-{name}-0", partial(phases.evaluate, name, 0)
-    for name in phases.plans:
-        yield f"test-{name}", partial(phases.test, name)
-
-
 def _take_over(run: Run, name: str, advanced: Advanced) -> dict[str, Any]:
-    done = run.require(TOGETHER)
+    done = run.require(TrainTogether())
     return {"digest": done["digests"][name], "steps": done["steps"], "best_step": done["best_step"]}
 
 
 def _without_update(plan: TaskPlan) -> TaskPlan:
-    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test, test_by=plan.test_by)
+    return TaskPlan(plan.task, plan.gold, plan.dev, plan.base, update=None, test=plan.test)
 
 
 def _check_same(tasks: Mapping[str, NetworkTask]) -> None:

@@ -16,13 +16,13 @@ from typing import Any
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Nothing
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import Prediction
+from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.methods.partners import check_partners, partner_name
 from friend_training.methods.scot import audit_partners
 

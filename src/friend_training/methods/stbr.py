@@ -22,20 +22,20 @@ from torch import Tensor, nn
 
 from friend_training.core.labelling import Audit
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome, friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.methods.inside import InsideTask, going_on
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.semi_supervised import Learning, learn, mixed_batches
+from friend_training.nn.semi_supervised import mixed_batches
 from friend_training.nn.shares import pseudo_parts, whole_or_parts
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
 
 
 def stbr(
@@ -76,13 +76,13 @@ class BatchReweighting:
         if not pseudo:  # no label with content, say: gold alone is left
             return task.fit(gold, (), dev=dev, plan=plan)
         seed_everything(plan.seed)
-        chosen = whole_or_parts(pseudo_parts(task.definition, pseudo, plan.pseudo_weight))
+        chosen = whole_or_parts(pseudo_parts(task.definition, pseudo))
         pairs = mixed_batches(task, task.definition.gold_items(gold), chosen, plan)
 
         def loss(networks: Sequence[nn.Module], step: int) -> Tensor:
             return reweighted_loss(networks[0], *next(pairs))
 
-        what = Learning([task.network], loss, task.dev_score(dev), kept=[task.network])
+        what = Learning([task.network], gradients_of(loss, [task.network]), task.dev_score(dev), kept=[task.network])
         return learn(what, plan=plan, settings=task.settings, progress=task.progress)
 
 

@@ -27,18 +27,16 @@ import torch
 from torch import Tensor, nn
 
 from friend_training.core.listener import Listener
-from friend_training.core.loop import Outcome
 from friend_training.core.plan import LoopSettings, TaskPlan
 from friend_training.core.pool import Inputs
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
+from friend_training.loop.algorithm import Outcome
 from friend_training.methods.inside import InsideTask, going_on, train_inside
 from friend_training.nn.definition import Batch
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.semi_supervised import (
-    Learning,
     hard_labels,
-    learn,
     mean_over_units,
     merged_labels,
     mixed_batches,
@@ -46,7 +44,7 @@ from friend_training.nn.semi_supervised import (
     unlabelled_items,
 )
 from friend_training.nn.torch_protocol import NetworkTask, network_task
-from friend_training.nn.training import seed_everything, weighted_mean
+from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
 
 SENIOR_AND_EXPERT = 2
 
@@ -99,7 +97,7 @@ class SelfTeaching:
             mean_from_pool = mean_over_units([from_pool], [unlabelled])
             return weighted_mean(from_gold, labelled.weights) + plan.pseudo_weight * mean_from_pool
 
-        what = Learning([task.network], loss, task.dev_score(dev), kept=[task.network])
+        what = Learning([task.network], gradients_of(loss, [task.network]), task.dev_score(dev), kept=[task.network])
         return learn(what, plan=plan, settings=task.settings, progress=task.progress)
 
     def _targets(self, teacher: nn.Module, batch: Batch, gold: Sequence[Tensor] | None) -> list[Tensor]:

@@ -1,11 +1,12 @@
 """What a task on torch has to define; everything else (training, labelling, saving) it shares with the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from torch import Tensor, nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.nn.heads import Head
 
@@ -50,7 +51,7 @@ class Definition(Protocol):
 
     def gold_items(self, examples: Sequence[Any]) -> Sequence[Item]: ...
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> Sequence[Item]: ...
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> Sequence[Item]: ...
 
     def input_items(self, inputs: Sequence[Any]) -> Sequence[Item]: ...
 
@@ -64,4 +65,4 @@ class Definition(Protocol):
         """One list of predictions per item of the batch. Heads and batch are on the processor, whatever the device."""
         ...
 
-    def score(self, examples: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Mapping[str, float]: ...
+    def score(self, examples: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Evaluation: ...

@@ -63,13 +63,11 @@ def pseudo_sentence_items(
     reader: WordReader,
     chosen: Sequence[PseudoLabel],
     classes_of: Callable[[Words, Any], tuple[Row, ...]],
-    *,
-    pseudo_weight: float,
 ) -> list[SentenceItem]:
     """Chosen pseudo-labels; a unit is a whole sentence, so each is an item of its own."""
     sentences = _sentences_of(chosen)
     classes = [classes_of(words, pseudo.label) for words, pseudo in zip(sentences, chosen, strict=True)]
-    return sentence_items(reader, sentences, classes, [pseudo.weight * pseudo_weight for pseudo in chosen])
+    return sentence_items(reader, sentences, classes, [pseudo.weight for pseudo in chosen])
 
 
 def _sentences_of(chosen: Sequence[PseudoLabel]) -> list[Words]:

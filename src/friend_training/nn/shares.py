@@ -59,15 +59,15 @@ class InParts:
 Items = Sequence[Any] | InParts
 
 
-def pseudo_parts(definition: Definition, pseudo: Sequence[PseudoLabel], pseudo_weight: float) -> list[Part]:
+def pseudo_parts(definition: Definition, pseudo: Sequence[PseudoLabel]) -> list[Part]:
     """Pseudo-labels that lie in shards are made into items shard by shard: no input is in two of them."""
     if not isinstance(pseudo, InShards):
-        return [partial(definition.pseudo_items, pseudo, pseudo_weight=pseudo_weight)]
-    return [partial(_items_of, definition, read, pseudo_weight) for read in pseudo.shards]
+        return [partial(definition.pseudo_items, pseudo)]
+    return [partial(_items_of, definition, read) for read in pseudo.shards]
 
 
-def _items_of(definition: Definition, read: Part, pseudo_weight: float) -> Sequence[Any]:
-    return definition.pseudo_items(read(), pseudo_weight=pseudo_weight)
+def _items_of(definition: Definition, read: Part) -> Sequence[Any]:
+    return definition.pseudo_items(read())
 
 
 def whole_or_parts(parts: Sequence[Part]) -> Items:

@@ -1,7 +1,7 @@
 """A `Definition` made into a `Task` of the core: the four verbs, once for all tasks on torch."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.processes import rank, world
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import DataError, RunError
@@ -86,7 +87,7 @@ class TorchTask:
         seed_everything(plan.seed)
         if self._network is None or plan.restart:
             self.network = self.definition.network(open_encoder(self.encoder))
-        chosen = pseudo_parts(self.definition, pseudo, plan.pseudo_weight)
+        chosen = pseudo_parts(self.definition, pseudo)
         items = whole_or_parts([partial(self.definition.gold_items, gold), *chosen])
         if not len(items):
             raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
@@ -137,11 +138,8 @@ class TorchTask:
             # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.
             return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
 
-    def evaluate(self, gold: Sequence[Any]) -> Mapping[str, float]:
-        return self._evaluate(gold, self.progress)
-
-    def _evaluate(self, gold: Sequence[Any], progress: Progress) -> Mapping[str, float]:
-        return self.definition.score(gold, self._predict(self.definition.inputs_of(gold), progress))
+    def evaluate(self, gold: Sequence[Any]) -> Evaluation:
+        return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))
 
     def save(self, folder: str | Path) -> None:
         folder = Path(folder)

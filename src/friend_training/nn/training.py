@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from friend_training.core.task import FitPlan, FitSummary
 from friend_training.nn import processes
 from friend_training.nn.hands import Hands
-from friend_training.nn.heads import Head, unit_losses
+from friend_training.nn.heads import unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
 from friend_training.nn.precision import Precision
 from friend_training.nn.shares import Items, batches_by_hand
@@ -53,57 +54,108 @@ def train(
     settings: TrainingSettings,
     progress: Progress = no_progress,
 ) -> FitSummary:
-    """Train in place and leave the weights that were best on dev; of several processes all do (`nn.processes`).
-
-    The network stays on the device where it is, and `collate` puts batches there.
-    """
-    processes.begin_alike([network], plan.seed)
-    optimizers = make_optimizers(
-        network,
-        encoder_rate=settings.encoder_rate,
-        head_rate=settings.head_rate,
-        weight_decay=settings.weight_decay,
-    )
-    rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in optimizers]
-
-    best_score, best_step, best_weights = float("-inf"), 0, copy_weights(network)
-    looks_without_gain, step = 0, 0
+    """Train one network by Eq. 1 on the shuffled union of its items, which `collate` puts on the network's device."""
     with Hands(network, batch_size=settings.batch_size, seed=plan.seed) as hands:
         batches = batches_by_hand(
             items, collate, settings.batch_size, seed=plan.seed, steps=plan.steps, hands=hands.count
         )
-        for step in range(1, plan.steps + 1):
-            network.train()
+
+        def gradients(step: int) -> None:
             batch = next(batches)
             if hands.count > 1:
                 hands.backward(batch)
-            else:
-                _backward(network, batch[0])
-            clip_gradients(network.parameters(), settings.clip)
-            factor = warm_up_then_decay(step - 1, steps=plan.steps, warm_up=settings.warm_up)
-            for optimizer, base_rates in zip(optimizers, rates, strict=True):
-                for group, rate in zip(optimizer.param_groups, base_rates, strict=True):
-                    group["lr"] = rate * factor
-                optimizer.step()
-                optimizer.zero_grad(set_to_none=True)
-            if step % TELL_EVERY == 0:
-                progress(step, plan.steps)
+                return
+            (whole,) = batch
+            loss = weighted_mean(unit_losses(network(whole), whole.targets), whole.weights)
+            processes.backward(loss, [network])
 
-            if step % settings.look_every == 0 or step == plan.steps:
-                score = processes.agreed(hands.rested(dev_score))
-                looks_without_gain = 0 if score > best_score else looks_without_gain + 1
-                if score > best_score:
-                    best_score, best_step, best_weights = score, step, copy_weights(network)
-                if plan.patience is not None and looks_without_gain >= plan.patience:
-                    break
-    network.load_state_dict(best_weights)
+        what = Learning([network], gradients, partial(hands.rested, dev_score), kept=[network])
+        return learn(what, plan=plan, settings=settings, progress=progress)
+
+
+Loss = Callable[[Sequence[nn.Module], int], Tensor]
+"""The loss of a step (counted from 1), given the networks that learn, ready for training.
+
+Its means are `weighted_mean` and `nn.semi_supervised.mean_over_units`, which know of other processes.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """What learns and how it is watched.
+
+    `gradients` leaves those of a step (counted from 1) at the weights of the networks, which are ready for training.
+    `kept` are all networks whose best weights belong together.
+    """
+
+    networks: Sequence[nn.Module]
+    gradients: Callable[[int], None]
+    dev_score: Callable[[], float]
+    kept: Sequence[nn.Module]
+    after_step: Callable[[int], None] = lambda step: None
+
+
+def gradients_of(loss: Loss, networks: Sequence[nn.Module]) -> Callable[[int], None]:
+    """The gradients of one loss over all networks."""
+
+    def gradients(step: int) -> None:
+        processes.backward(loss(networks, step), networks)
+
+    return gradients
+
+
+def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress: Progress) -> FitSummary:
+    """The training loop: train in place and leave the weights that were best on dev.
+
+    Of several processes all do (`nn.processes`). Networks stay on the device where they are.
+    """
+    processes.begin_alike([*what.networks, *what.kept], plan.seed)
+    learners = [_Learner(network, plan.steps, settings) for network in what.networks]
+    best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
+    looks_without_gain, step = 0, 0
+    for step in range(1, plan.steps + 1):
+        for network in what.networks:
+            network.train()
+        what.gradients(step)
+        for learner in learners:
+            learner.step(step)
+        what.after_step(step)
+        if step % TELL_EVERY == 0:
+            progress(step, plan.steps)
+        if step % settings.look_every == 0 or step == plan.steps:
+            score = processes.agreed(what.dev_score())
+            looks_without_gain = 0 if score > best_score else looks_without_gain + 1
+            if score > best_score:
+                best_score, best_step = score, step
+                best_weights = [copy_weights(network) for network in what.kept]
+            if plan.patience is not None and looks_without_gain >= plan.patience:
+                break
+    for network, weights in zip(what.kept, best_weights, strict=True):
+        network.load_state_dict(weights)
     return FitSummary(steps=step, best_step=best_step, best_score=best_score)
 
 
-def _backward(network: nn.Module, batch: Any) -> None:
-    heads: Sequence[Head] = network(batch)
-    loss = weighted_mean(unit_losses(heads, batch.targets), batch.weights)
-    processes.backward(loss, [network])
+class _Learner:
+    """One network with its optimizers; several that learn together are clipped and stepped each by itself."""
+
+    def __init__(self, network: nn.Module, steps: int, settings: TrainingSettings) -> None:
+        self.optimizers = make_optimizers(
+            network,
+            encoder_rate=settings.encoder_rate,
+            head_rate=settings.head_rate,
+            weight_decay=settings.weight_decay,
+        )
+        self.network, self.steps, self.settings = network, steps, settings
+        self.rates = [[group["lr"] for group in optimizer.param_groups] for optimizer in self.optimizers]
+
+    def step(self, step: int) -> None:
+        clip_gradients(self.network.parameters(), self.settings.clip)
+        factor = warm_up_then_decay(step - 1, steps=self.steps, warm_up=self.settings.warm_up)
+        for optimizer, rates in zip(self.optimizers, self.rates, strict=True):
+            for group, rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
 
 
 def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:

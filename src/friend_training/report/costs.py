@@ -1,29 +1,17 @@
-"""Time and memory: of every method by what it did, and of every phase."""
+"""Time and memory: of every method by what it did, and of every step."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from friend_training.core.run import Run
-from friend_training.report.reading import Phase, Study, phases_of
-from friend_training.report.words import phase_in_words
-
-KINDS = ("training", "labelling", "selecting", "scoring")
-_KIND_OF = {
-    "label": "labelling",
-    "aim": "selecting",
-    "select": "selecting",
-    "tidy": "selecting",
-    "evaluate": "scoring",
-    "test": "scoring",
-    "counts": "scoring",
-}
-"""What phases do, by the first word of their names; all others train."""
+from friend_training.core.run import FinishedStep, Run
+from friend_training.report.reading import Study
+from friend_training.report.words import step_in_words
+from friend_training.runs.steps import KINDS_OF_WORK, Label, Step, kind_of_work
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseCost:
-    """A phase, or the shards of one iteration together."""
+class StepCost:
+    """A step, or the shards of one iteration together."""
 
     words: str
     seconds: float
@@ -32,12 +20,12 @@ class PhaseCost:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds by kind, in the order of KINDS; the memory is the most that the process ever held, if it is known."""
+    """Seconds by kind of work; the memory is the most that the process ever held, if it is known."""
 
     words: str
     seconds: tuple[float, ...]
     peak_memory_mb: float | None
-    phases: tuple[PhaseCost, ...]
+    steps: tuple[StepCost, ...]
 
     @property
     def total(self) -> float:
@@ -50,22 +38,22 @@ def costs_of(study: Study) -> list[Cost]:
     runs += [(method.words, method.run) for method in study.methods if method.run is not None]
     if len(runs) == 2 and runs[1][1].folder == study.folder:  # a single run, not a study of several
         del runs[0]
-    return [_cost(words, phases) for words, run in runs if (phases := phases_of(run))]
+    return [_cost(words, steps) for words, run in runs if (steps := run.finished())]
 
 
-def _cost(words: str, phases: Sequence[Phase]) -> Cost:
-    seconds = dict.fromkeys(KINDS, 0.0)
-    groups: dict[str, list[Phase]] = {}
-    for phase in phases:
-        seconds[_KIND_OF.get(phase.name.split("-")[0], "training")] += phase.seconds
-        groups.setdefault(re.sub(r"^(label-\d+)-\d+$", r"\1", phase.name), []).append(phase)
+def _cost(words: str, steps: Sequence[FinishedStep]) -> Cost:
+    seconds = dict.fromkeys(KINDS_OF_WORK, 0.0)
+    groups: dict[Step | int, list[FinishedStep]] = {}
+    for done in steps:
+        seconds[kind_of_work(done.step)] += done.seconds
+        groups.setdefault(done.step.iteration if isinstance(done.step, Label) else done.step, []).append(done)
     return Cost(
         words,
         tuple(seconds.values()),
-        most(phase.peak_memory_mb for phase in phases),
+        most(done.peak_memory_mb for done in steps),
         tuple(
-            PhaseCost(_words(name, group), sum(p.seconds for p in group), most(p.peak_memory_mb for p in group))
-            for name, group in groups.items()
+            StepCost(_words(group), sum(d.seconds for d in group), most(d.peak_memory_mb for d in group))
+            for group in groups.values()
         ),
     )
 
@@ -75,8 +63,9 @@ def most(peaks: Iterable[float | None]) -> float | None:
     return max((peak for peak in peaks if peak is not None), default=None)
 
 
-def _words(name: str, group: Sequence[Phase]) -> str:
-    if name.startswith("label-"):
+def _words(group: Sequence[FinishedStep]) -> str:
+    step = group[0].step
+    if isinstance(step, Label):
         shards = "1 shard" if len(group) == 1 else f"{len(group)} shards"
-        return f"labelling the pool, iteration {name.removeprefix('label-')}, {shards}"
-    return phase_in_words(name)
+        return f"labelling the pool, iteration {step.iteration}, {shards}"
+    return step_in_words(step)

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.core.files import write_text
 from friend_training.core.run import Run
-from friend_training.report.costs import KINDS, costs_of, most
+from friend_training.report.costs import costs_of, most
 from friend_training.report.drawn import role_class
 from friend_training.report.examples import Example, Kind, examples_of, kinds_of
 from friend_training.report.figures import Figure, figures_of
@@ -32,6 +32,7 @@ from friend_training.report.settings import machine, settings
 from friend_training.report.summary import summary
 from friend_training.report.units import Units, units_of
 from friend_training.report.words import duration, megabytes, metric_in_words, percent, score
+from friend_training.runs.steps import KINDS_OF_WORK
 
 NAME = "report.html"
 
@@ -88,7 +89,7 @@ def _contents(study: Study) -> Mapping[str, Any]:
         "dev": [(table, _dev_figure(table), _dev_cells(table)) for table in scores_on_dev(study.methods)],
         "chosen": [(m, i, m.selected(i)) for m in study.methods for i in m.iterations],
         "sections": [] if study.focus is None else _sections(study, study.focus),
-        "kinds": KINDS,
+        "kinds": KINDS_OF_WORK,
         "costs": costs,
         "settings": settings(study.config),
         "config_text": run.config_text,

@@ -13,8 +13,9 @@ import yaml
 from friend_training import __version__
 from friend_training.core.run import Run
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS as KNOWN
+from friend_training.methods.registry import METHODS as KNOWN
 from friend_training.report.words import method_in_words
+from friend_training.runs.steps import Select
 
 METHODS, RESULTS = "methods", "results.jsonl"
 
@@ -27,15 +28,6 @@ class Evaluation:
     iteration: int | None
     split: str
     metrics: dict[str, float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Phase:
-    """A finished phase; the memory is the most that its process had held until then."""
-
-    name: str
-    seconds: float
-    peak_memory_mb: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,7 @@ class MethodRun:
 
     def selected(self, iteration: int) -> dict[str, dict[str, Any]]:
         """What selection counted, by task."""
-        result = None if self.run is None else self.run.result(f"select-{iteration}")
+        result = None if self.run is None else self.run.result(Select(iteration))
         found: dict[str, dict[str, Any]] = {} if result is None else result["tasks"]
         return found
 
@@ -107,13 +99,6 @@ def read_study(folder: str | Path) -> Study:
         finished={record["method"] for record in records} >= set(config["methods"]) if is_study else any(tested),
         methods=methods,
     )
-
-
-def phases_of(run: Run) -> list[Phase]:
-    """In the order in which they were finished."""
-    paths = sorted(run.folder.glob("phases/*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    return [Phase(record["phase"], record["seconds"], record["peak_memory_mb"]) for record in records]
 
 
 def _methods(folder: Path, records: list[dict[str, Any]]) -> tuple[MethodRun, ...]:

@@ -1,23 +1,25 @@
 """Methods, phases, metrics and amounts as a reader wants to see them, in the terminal and in the report."""
 
-import re
+from friend_training.methods.registry import METHODS
+from friend_training.runs.steps import (
+    Count,
+    Evaluate,
+    FindThresholds,
+    Label,
+    MethodStep,
+    Select,
+    Step,
+    Test,
+    Tidy,
+    Train,
+    TrainTogether,
+)
 
-from friend_training.methods.known import METHODS
-
-_PHASES = {
+_PREPARED = {
     "data": "making or reading the data",
     "encoder": "pre-training the encoder",
     "bridge": "training the bridge",
-    r"train-(.+)-0": r"\1 starts from Base",
-    r"train-(.+)-(\d+)": r"training \1, iteration \2",
-    r"evaluate-(.+)-0": r"scoring \1 on dev, Base",
-    r"evaluate-(.+)-(\d+)": r"scoring \1 on dev, iteration \2",
-    r"label-(\d+)-0*(\d+)": r"labelling the pool, iteration \1, shard \2",
-    r"informed-.+": "csrl learns the bridge's sentences",
-    r"aim-(\d+)": r"finding thresholds on dev, iteration \1",
-    r"select-(\d+)": r"selecting, iteration \1",
-    r"tidy-(\d+)": r"tidying up, iteration \1",
-    r"test-(.+)": r"scoring \1 on test",
+    "informed": "csrl learns the bridge's sentences",
 }
 
 _METRICS = {
@@ -44,16 +46,37 @@ def metric_in_words(metric: str) -> str:
     return _METRICS.get(metric, metric.replace("_", " "))
 
 
-def phase_in_words(phase: str) -> str:
-    """'fdt/train-csrl-2' → 'FDT: training csrl, iteration 2'."""
-    method, slash, name = phase.rpartition("/")
-    if method == "base" and name.startswith("train-"):
-        return f"Base: training {name.split('-')[1]}"
-    for pattern, words in _PHASES.items():
-        if found := re.fullmatch(pattern, name):
-            words = found.expand(words)
-            return f"{method_in_words(method)}: {words}" if slash else words
-    return phase
+def step_in_words(step: Step) -> str:
+    """The second update of CSRL, as a step of FDT: 'FDT: training csrl, iteration 2'."""
+    match step:
+        case MethodStep("base", Train(task, 0)):
+            return f"Base: training {task}"
+        case MethodStep(method, inner):
+            return f"{method_in_words(method)}: {step_in_words(inner)}"
+        case Train(task, 0):
+            return f"{task} starts from Base"
+        case Train(task, iteration):
+            return f"training {task}, iteration {iteration}"
+        case TrainTogether():
+            return "training all tasks together"
+        case Evaluate(task, 0):
+            return f"scoring {task} on dev, Base"
+        case Evaluate(task, iteration):
+            return f"scoring {task} on dev, iteration {iteration}"
+        case Label(iteration, shard):
+            return f"labelling the pool, iteration {iteration}, shard {shard}"
+        case FindThresholds(iteration):
+            return f"finding thresholds on dev, iteration {iteration}"
+        case Select(iteration):
+            return f"selecting, iteration {iteration}"
+        case Tidy(iteration):
+            return f"tidying up, iteration {iteration}"
+        case Test(task):
+            return f"scoring {task} on test"
+        case Count():
+            return "counting right answers on test"
+        case _:
+            return _PREPARED.get(step.name.partition("-")[0], step.name)
 
 
 def duration(seconds: float) -> str:

@@ -10,8 +10,8 @@ from friend_training.core.counts import Counts
 from friend_training.errors import DataError
 from friend_training.evaluation.significance import Comparison, Metric, paired_bootstraps
 from friend_training.evaluation.tables import Column, Table, build_table
-from friend_training.methods.known import METHODS
-from friend_training.scenarios.counts import load_counts
+from friend_training.methods.registry import METHODS
+from friend_training.runs.counts import load_counts
 from friend_training.scenarios.gathering import Result
 from friend_training.tasks.csrl.metrics import f1_overall_of
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of

@@ -8,7 +8,7 @@ import yaml
 from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
 
 from friend_training.errors import ConfigError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.scenarios.data_sections import EmbeddedData, FileData, PublicData
 from friend_training.scenarios.pick_thresholds import PickThreshold
 from friend_training.scenarios.section import Count, Section, Share
@@ -28,7 +28,7 @@ def _known(method: str) -> str:
 
 
 Method = Annotated[str, AfterValidator(_known)]
-"""The name of a method; methods/known.py lists them all."""
+"""The name of a method; methods/registry.py lists them all."""
 
 
 def _device(name: str) -> str:
@@ -159,9 +159,6 @@ class RayEngine(Section):
 
 THIS_PROCESS = LocalEngine(kind="local", workers=1)
 
-FROM_THE_ENCODER = ("multitask-base", "cps", "scot", "sst-readers")
-"""Methods with networks that do not begin as the shared Base."""
-
 
 class Config(Section):
     """A whole run. `engine` may be left out: whoever labels, the results are the same.
@@ -245,7 +242,7 @@ class Config(Section):
             raise ValueError("only of a bridge that is trained here are the training sentences known")
         if given.data["tasks"].csrl.restart:
             raise ValueError("tasks.csrl.restart would forget in each update what the bridge's sentences taught")
-        others = [method for method in given.data["methods"] if method in FROM_THE_ENCODER]
+        others = [method for method in given.data["methods"] if METHODS[method].from_encoder]
         if others:
             raise ValueError(f"{', '.join(others)} trains networks of its own, which are not informed; leave it out")
         return informed

@@ -25,6 +25,7 @@ from friend_training.examples import Dialogue
 from friend_training.friends.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friends.merged_roles import MergedRoles
 from friend_training.nn.torch_task import TorchTask
+from friend_training.runs.steps import Train
 from friend_training.scenarios.balancing import wanted_balance
 from friend_training.scenarios.bridge_failures import BridgeFailures, bridge_failures
 from friend_training.scenarios.choices import Choices, choices
@@ -130,7 +131,7 @@ def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
 def _task_at(config: Config, run: Run, name: TaskName, iteration: int) -> TorchTask:
     checkpoint = run.checkpoint(name, iteration)
     task = make_task(config, name, checkpoint)
-    load_checkpoint(task, checkpoint, digest=run.require(f"train-{name}-{iteration}")["digest"])
+    load_checkpoint(task, checkpoint, digest=run.require(Train(name, iteration))["digest"])
     return task
 
 

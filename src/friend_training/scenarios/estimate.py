@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.methods.registry import METHODS
+from friend_training.runs.steps import Prepare
 from friend_training.scenarios.config import Config, ScratchEncoder
 from friend_training.scenarios.data_sections import EmbeddedData, FileData
 from friend_training.scenarios.experiment import Piece
 from friend_training.scenarios.places import model_file
-from friend_training.scenarios.resources import resource_phases
-from friend_training.scenarios.same_base import SHARED, base_settings
+from friend_training.scenarios.resources import resource_steps
+from friend_training.scenarios.same_base import base_settings
 from friend_training.scenarios.strong import BUDGET
 from friend_training.scenarios.tasks import TASKS
 
@@ -37,10 +38,6 @@ PRETRAINED_SIZE = 4 * 312**2
 SCRATCH_VOCABULARY = 4000
 BATCH_SIZE = 16
 
-STEP_COST = {"mt": 1.4, "cps": 2.0, "scot": 2.0, "stea": 1.4, "fdt-readers": 1.5, "sst-readers": 1.5, "fdt-s": 2.0}
-"""A step of these is more than one network's: teachers that answer, second models and strong friends that learn."""
-
-SECOND_BASE = ("cps", "scot", "sst-readers")
 UNKNOWN_SIZE = 1000
 """Dialogues of a file that nobody has counted yet."""
 
@@ -98,7 +95,7 @@ def estimate(
     for piece, methods in todo:
         of_piece = 0.0
         for method in methods:
-            if method in SHARED and _seen(piece, method, trained):
+            if METHODS[method].shared and _seen(piece, method, trained):
                 continue
             before = took.get((piece.config_id, method))
             of_piece += fmean(before) if before else factor * modelled(piece.config, method)
@@ -109,16 +106,17 @@ def estimate(
 
 def modelled(config: Config, method: str) -> float:
     """Seconds of one method, by its steps and by what it labels and scores."""
-    if method in SCORED_ONLY:
+    spec = METHODS[method]
+    if spec.procedure == "score-only":
         return 0.0
     rates = _rates(config)
     base: int = sum(getattr(config.tasks, task).base_steps for task in TASKS)
     updates: int = config.iterations * sum(getattr(config.tasks, task).update_steps for task in TASKS)
-    if method in ("base", "multitask-base", "base-full"):
-        steps, labelled, scored = float(base * (BUDGET if method == "base-full" else 1)), 0, 1
+    if spec.procedure in ("base", "multitask"):
+        steps, labelled, scored = float(base * (BUDGET if spec.all_gold else 1)), 0, 1
     else:
-        steps = updates * STEP_COST.get(method, 1.0) + (base if method in SECOND_BASE else 0)
-        labelled, scored = config.iterations * METHODS[method].labels * _pool(config), config.iterations + 1
+        steps = updates * spec.step_cost + (base if spec.from_encoder else 0)
+        labelled, scored = config.iterations * spec.label_parts * _pool(config), config.iterations + 1
     dev, test = _dev(config), _test(config)
     answers = labelled + len(TASKS) * (scored * dev + test)
     return steps * rates.step + answers * rates.answer
@@ -157,7 +155,7 @@ def whole_run(config: Config) -> float:
 def _resources(config: Config) -> float:
     if config.bridge.kind != "trained":
         return 0.0
-    trainings = [phase for phase in resource_phases(config) if phase != "encoder"]  # the informed start is a second one
+    trainings = [step for step in resource_steps(config) if step != Prepare("encoder")]
     return config.bridge.steps * _rates(config).step * len(trainings)
 
 

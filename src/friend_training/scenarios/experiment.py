@@ -11,7 +11,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from friend_training.errors import ConfigError
-from friend_training.methods.known import with_needed
+from friend_training.methods.registry import with_needed
 from friend_training.scenarios.config import Config, Method
 from friend_training.scenarios.results import done, settings_id
 from friend_training.scenarios.section import Section

@@ -1,6 +1,5 @@
 """Running an experiment, piece by piece; every result is kept as soon as it is there."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +9,7 @@ from friend_training.core.listener import Listener
 from friend_training.core.run import Run
 from friend_training.scenarios.experiment import Piece
 from friend_training.scenarios.folders import method_folder, methods_there, shared_resources
-from friend_training.scenarios.resources import resource_phases
+from friend_training.scenarios.resources import resource_steps
 from friend_training.scenarios.results import add_result, done
 from friend_training.scenarios.study import run_study
 
@@ -27,13 +26,13 @@ def prepare(piece: Piece, *, data_dir: Path | None, listener: Listener) -> None:
 
 
 def is_prepared(piece: Piece) -> bool:
-    phases = resource_phases(piece.config)
-    if not phases:
+    steps = resource_steps(piece.config)
+    if not steps:
         return True
     if not (piece.resources / "run.json").is_file():
         return False
     made_in = Run.open(piece.resources)
-    return all(made_in.result(phase) is not None for phase in phases)
+    return all(made_in.result(step) is not None for step in steps)
 
 
 def unprepared(pieces: Sequence[Piece]) -> list[Piece]:
@@ -75,12 +74,9 @@ def run_piece(
 
 
 def seconds_of(run: Path, method: str) -> float | None:
-    """What the phases of a method took, in however many processes; None if it has none."""
-    paths = sorted(method_folder(run, method).glob("phases/*.json"))
-    if not paths:
-        return None
-    seconds: list[float] = [json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in paths]
-    return round(sum(seconds), 1)
+    """What the steps of a method took, in however many processes; None if it has none."""
+    done = Run(method_folder(run, method)).finished()
+    return round(sum(step.seconds for step in done), 1) if done else None
 
 
 def _beside(piece: Piece) -> list[Path]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from friend_training.errors import ConfigError, DataError
 from friend_training.evaluation.curves import Curve, Level, Panel, Point
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.scenarios.experiment import FigureKind, load_experiment
 from friend_training.scenarios.pick_thresholds import in_words
 from friend_training.scenarios.results import read_results

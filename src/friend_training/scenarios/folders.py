@@ -12,7 +12,7 @@ from friend_training.core.files import write_text
 from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.scenarios.config import Config, config_text, parse_config
 
 RESULTS = "results.jsonl"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from friend_training.core.run import Run
 from friend_training.errors import RunError
+from friend_training.runs.steps import Select
 from friend_training.scenarios.config import Config
 from friend_training.scenarios.folders import method_folder
 from friend_training.scenarios.pick_thresholds import ToPrecision, ToShare
@@ -29,5 +30,5 @@ def threshold_at(study: Path, method: str, task: str, iteration: int, given: flo
     folder = method_folder(study, method)
     if not (folder / "run.json").is_file():
         raise RunError(f"{study}: {method} finds the threshold of {task} while it runs, and has not been run here")
-    found = Run.open(folder).require(f"select-{iteration}")["tasks"][task].get("threshold")
+    found = Run.open(folder).require(Select(iteration))["tasks"][task].get("threshold")
     return NOTHING_IS_GOOD_ENOUGH if found is None else float(found)

@@ -15,6 +15,7 @@ from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
 from friend_training.examples import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
+from friend_training.runs.steps import Prepare
 from friend_training.scenarios.config import Config, TrainedBridge
 from friend_training.scenarios.data import RunData
 from friend_training.scenarios.settings import training_settings
@@ -23,9 +24,9 @@ from friend_training.tasks.csrl.task import csrl_task
 SPEAKER = "A"
 
 
-def informed_phase(config: Config) -> str:
+def informed_step(config: Config) -> Prepare:
     """By the way the predicate is marked: it alone tells apart the starts that one bridge's folder can hold."""
-    return f"informed-{config.predicate_mark}"
+    return Prepare(f"informed-{config.predicate_mark}")
 
 
 def as_dialogues(sentences: Sequence[SrlExample]) -> list[CsrlExample]:
@@ -47,7 +48,7 @@ def informed_start(
     """The checkpoint that the Base of CSRL goes on from, made in `run` if it is not there yet."""
     assert isinstance(config.bridge, TrainedBridge), "the config has seen to that"
     bridge = config.bridge
-    folder = run.folder / informed_phase(config)
+    folder = run.folder / informed_step(config).name
     task = csrl_task(
         encoder,
         training_settings(config.bridge_training),
@@ -68,5 +69,5 @@ def informed_start(
             task.save(new)
         return {"sentences": len(train), "steps": summary.steps, "dev": dict(task.evaluate(dev))}
 
-    run.phase(informed_phase(config), fit, together=True)
+    run.do(informed_step(config), fit, together=True)
     return folder

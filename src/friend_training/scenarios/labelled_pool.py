@@ -7,9 +7,8 @@ dialogues how many of the chosen pseudo-labels are right.
 import random
 from collections.abc import Sequence
 
-from friend_training.corpora.csrl import dialogue_group
 from friend_training.errors import ConfigError
-from friend_training.examples import CsrlExample, RewritingExample
+from friend_training.examples import CsrlExample, RewritingExample, dialogue_group
 
 
 def left_over(

@@ -11,7 +11,7 @@ from pathlib import Path
 from friend_training.corpora.catalogue import part_path
 from friend_training.corpora.pool import build_pool
 from friend_training.errors import DataError
-from friend_training.methods.known import SCORED_ONLY
+from friend_training.methods.registry import METHODS
 from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
 from friend_training.scenarios.data import POOL_SEED
 from friend_training.scenarios.data_sections import FileData, PublicData
@@ -143,7 +143,7 @@ def _disk(config: Config, folder: Path) -> Need:
     saved = sum(
         NETWORKS.get(method, len(TASKS)) * (1 if method in ONE_CHECKPOINT else config.iterations + 1)
         for method in config.methods
-        if method not in SCORED_ONLY
+        if METHODS[method].procedure != "score-only"
     )
     needed = saved * encoder_size(config).parameters * BYTES
     there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())

@@ -13,6 +13,7 @@ from friend_training.core.run import Run
 from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.torch_task import TorchTask
+from friend_training.runs.steps import Test, Train
 from friend_training.scenarios.folders import method_folder, methods_there, run_config
 from friend_training.scenarios.tasks import TaskName, make_task
 
@@ -38,13 +39,13 @@ def open_task(folder: str | Path, task: TaskName, method: str | None = None, *, 
         there = ", ".join(methods_there(folder)) or "none"
         raise RunError(f"{folder} has no models of method {chosen!r}, only of {there}")
     run = Run.open(path)
-    tested = run.result(f"test-{task}")
+    tested = run.result(Test(task))
     if tested is None:
         raise RunError(f"{folder}: {chosen} has not finished {task} yet; go on with `friend-train resume {folder}`")
     iteration: int = tested["best_iteration"]
     checkpoint = run.checkpoint(task, iteration)
     opened = make_task(config, task, checkpoint)
-    load_checkpoint(opened, checkpoint, digest=run.require(f"train-{task}-{iteration}")["digest"])
+    load_checkpoint(opened, checkpoint, digest=run.require(Train(task, iteration))["digest"])
     return OpenedTask(opened, chosen, iteration)
 
 

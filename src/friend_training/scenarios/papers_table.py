@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from friend_training.errors import DataError
 from friend_training.evaluation.tables import Cell, Table
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.scenarios.comparing import comparison_table, names_with_seeds
 from friend_training.scenarios.gathering import Result
 

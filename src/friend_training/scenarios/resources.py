@@ -11,13 +11,14 @@ from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
 from friend_training.errors import RunError
-from friend_training.methods.known import METHODS
+from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.torch_task import TorchTask
+from friend_training.runs.steps import Prepare
 from friend_training.scenarios.config import Config, HanlpBridge, LtpBridge, PretrainedEncoder
 from friend_training.scenarios.data import RunData
-from friend_training.scenarios.informed import informed_phase
+from friend_training.scenarios.informed import informed_step
 from friend_training.scenarios.places import model_source
 from friend_training.scenarios.settings import training_settings
 from friend_training.tasks.srl.bridge import Bridge, CachedBridge
@@ -42,12 +43,12 @@ def asks_bridge(config: Config) -> bool:
     return not config.methods or any(METHODS[method].bridge for method in config.methods)
 
 
-def resource_phases(config: Config) -> list[str]:
+def resource_steps(config: Config) -> list[Prepare]:
     """What has to be made for this config; published encoders and parsers are there already."""
     trained = config.bridge.kind == "trained" and asks_bridge(config)
     kinds = {"encoder": config.encoder.kind == "scratch", "bridge": trained}
-    made = [phase for phase, needed in kinds.items() if needed]
-    return [*made, informed_phase(config)] if config.informed else made
+    made = [Prepare(name) for name, needed in kinds.items() if needed]
+    return [*made, informed_step(config)] if config.informed else made
 
 
 def check_resources(made_in: Run, config: Config) -> None:
@@ -78,7 +79,7 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
             pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
         return {"texts": len(texts)}
 
-    run.phase("encoder", make)
+    run.do(Prepare("encoder"), make)
     return str(folder)
 
 
@@ -116,6 +117,6 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
             task.save(new)
         return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
 
-    run.phase("bridge", fit, together=True)
+    run.do(Prepare("bridge"), fit, together=True)
     task.load(folder)
     return task

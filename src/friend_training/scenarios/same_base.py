@@ -13,13 +13,11 @@ import yaml
 
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
+from friend_training.runs.steps import Test
 from friend_training.scenarios.config import Config, config_text
 from friend_training.scenarios.folders import changed_on_resume, method_folder
 from friend_training.scenarios.tasks import TASKS
 
-SHARED = ("base", "base-full")
-
-_LAST_PHASE = "counts"
 _SETTINGS = ("seed", "encoder", "max_length", "predicate_mark", "span_source")
 _LATER = ("repeated_roles", "insertion_spans", "rewriting_turns", "rewriting_metric")
 """What a config may leave out; decoding and metric decide which look at dev is the best."""
@@ -60,7 +58,7 @@ def _has_the_same(other: Path, run: Run, config: Config, method: str) -> bool:
     base = method_folder(other, method)
     if changed_on_resume(other):  # its config does not say which of its parts were trained how
         return False
-    if not (base / "run.json").is_file() or Run.open(base).result(_LAST_PHASE) is None:
+    if not (base / "run.json").is_file() or any(Run.open(base).result(Test(task)) is None for task in TASKS):
         return False
     seen = [name for name in run.fingerprints if name.startswith(TASKS) and (method == "base" or "gold" not in name)]
     theirs, before = Run.open(other).fingerprints, yaml.safe_load(Run.open(other).config_text)

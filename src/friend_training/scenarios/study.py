@@ -2,39 +2,34 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from friend_training import __version__
-from friend_training.core.counts import Counts
+from friend_training.core.counts import Evaluation
 from friend_training.core.files import one_at_a_time
 from friend_training.core.first_labels import FirstLabels
 from friend_training.core.friendship import Friendship
 from friend_training.core.listener import Listener, Silence
-from friend_training.core.loop import Outcome
-from friend_training.core.picks import Share
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.probe import Probe
 from friend_training.core.processes import is_first, wait_until
 from friend_training.core.run import Run
 from friend_training.core.same_fits import SameFits
-from friend_training.core.selector import Selector
 from friend_training.corpora.sharded_pool import ShardedPool
 from friend_training.friends.bridge_parser import score_bridge
 from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.methods.controls import as_many, chosen_counts, random_as_many
-from friend_training.methods.known import METHODS, SCORED_ONLY
+from friend_training.loop.algorithm import Outcome
+from friend_training.methods.registry import METHODS
 from friend_training.nn.devices import choose_device
 from friend_training.nn.torch_task import TorchTask
 from friend_training.report.page import write_report
-from friend_training.scenarios.balancing import wanted_balance
-from friend_training.scenarios.compared import Setting, naming_bridge, run_method
+from friend_training.runs.steps import Prepare, Select, Train
+from friend_training.scenarios.compared import Setting, naming_bridge, run_method, selectors
 from friend_training.scenarios.config import Config, Method, config_text
-from friend_training.scenarios.counts import CountingTest, save_counts
 from friend_training.scenarios.data import RunData, load_data
 from friend_training.scenarios.engine import make_engine
 from friend_training.scenarios.folders import (
@@ -45,9 +40,8 @@ from friend_training.scenarios.folders import (
     shared_resources,
     write_records,
 )
-from friend_training.scenarios.informed import informed_phase, informed_start
+from friend_training.scenarios.informed import informed_start, informed_step
 from friend_training.scenarios.kept import keep_data
-from friend_training.scenarios.pick_thresholds import pick_of
 from friend_training.scenarios.probes import needed_probes
 from friend_training.scenarios.relay import Relay
 from friend_training.scenarios.resources import (
@@ -56,11 +50,12 @@ from friend_training.scenarios.resources import (
     check_resources,
     encoder_source,
     make_bridge,
-    resource_phases,
+    resource_steps,
 )
-from friend_training.scenarios.same_base import SHARED, take_over_base
+from friend_training.scenarios.same_base import take_over_base
 from friend_training.scenarios.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.rewriting.definition import score_rewrites
+from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.srl.bridge import Bridge, NoBridge
 
 
@@ -117,10 +112,10 @@ def run_study(
     make_engine(config.engine, config.device)  # what this machine cannot do is refused before anything is made
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
-    relay.started("data")
+    relay.started(Prepare("data"))
     data = load_data(config, data_dir, relay.worked)
     fingerprints = data.fingerprints()
-    relay.finished("data")
+    relay.finished(Prepare("data"))
     run = _open_or_create(folder, config, fingerprints)
     if is_first():
         remember_methods(run, config)
@@ -129,7 +124,7 @@ def run_study(
     shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
     records: list[dict[str, Any]] = []
     for method in config.methods:
-        if method in SHARED and is_first():
+        if METHODS[method].shared and is_first():
             take_over_base(run, config, method, base_from)
         records.append(_record(shop, method))
         if is_first():
@@ -166,18 +161,18 @@ def _workshop(
 ) -> Workshop:
     made_in = run if resources is None else _shared(resources, config)
     check_resources(made_in, config)
-    phases = resource_phases(config)
-    made = all(made_in.result(phase) is not None for phase in phases)
+    steps = resource_steps(config)
+    made = all(made_in.result(step) is not None for step in steps)
     with nullcontext() if made else made_in.locked():  # runs side by side may all read what one of them made
-        listener.planned(phases, [phase for phase in phases if made_in.result(phase) is not None])
-        listener.started("encoder")
+        listener.planned(steps, [step for step in steps if made_in.result(step) is not None])
+        listener.started(Prepare("encoder"))
         encoder = encoder_source(config, data, made_in)
-        listener.finished("encoder")
+        listener.finished(Prepare("encoder"))
         bridge: Bridge = NoBridge()
         if asks_bridge(config):
-            listener.started("bridge")
+            listener.started(Prepare("bridge"))
             bridge = make_bridge(config, data, made_in, encoder, listener.worked)
-            listener.finished("bridge")
+            listener.finished(Prepare("bridge"))
         start = _informed(config, data, made_in, encoder, listener) if config.informed else None
     tasks: dict[str, TorchTask] = {}
     for name in TASKS:
@@ -194,14 +189,14 @@ def _workshop(
 
 
 def _informed(config: Config, data: RunData, made_in: Run, encoder: str, listener: Relay) -> Path:
-    phase = informed_phase(config)
-    listener.started(phase)
+    step = informed_step(config)
+    listener.started(step)
     start = informed_start(config, data, made_in, encoder, seed=RESOURCE_SEED, progress=listener.worked)
-    listener.finished(phase)
+    listener.finished(step)
     return start
 
 
-def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str, TaskPlan]:
+def _plans(shop: Workshop, method: Method) -> dict[str, TaskPlan]:
     data = shop.data
     examples: dict[str, tuple[Sequence[Any], Sequence[Any], Sequence[Any]]] = {
         "csrl": (data.csrl_gold, data.csrl_dev, data.csrl_test),
@@ -219,44 +214,11 @@ def _plans(shop: Workshop, method: Method, kept: dict[str, Counts]) -> dict[str,
             test={"test": test},
             base=Training(section.base_steps, patience=section.base_patience) if method == "base" else shared,
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
-            selectors=_selectors(shop, method, name),
+            selectors=selectors(METHODS[method], shop.config, shop.data, shop.run.folder, name),
             start=shop.start if name == "csrl" else None,
             probe=shop.probes.get(name),
-            test_by=CountingTest(name, shop.tasks[name], kept),
         )
     return plans
-
-
-CHECKED = ("fdt-checked", "fdt-answers", "fdt-readers", "checked-shuffled", "unchecked")
-"""Methods whose CSRL labels are chosen argument by argument (friends/checked_roles.py)."""
-
-
-def _selectors(shop: Workshop, method: Method, task: str) -> list[Selector]:
-    section = getattr(shop.config.tasks, task)
-    iterations = shop.config.iterations
-    balance = wanted_balance(shop.config, shop.data, task)
-    friends = Selector(
-        pick_of(section.pick_threshold), section.confidence_weight, content=section.content, balance=balance
-    )
-    alone = Selector(pick_of(section.sst_threshold), 1.0, content=section.content, balance=balance)
-    if task == "csrl" and method in CHECKED:
-        kept = balance if shop.config.checked_labels == "balanced" else None
-        return [replace(alone, pick=Share(1.0), content="only", balance=kept)] * iterations  # chosen one by one
-    if method == "bridge-labels-all":
-        return [replace(alone, pick=Share(1.0), balance=None)] * iterations
-    if method.startswith("fdt") or method in CHECKED:
-        return [friends] * iterations
-    if method == "merged-random":
-        counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt-merged")), task, iterations)
-        return random_as_many(friends, counts, seed=shop.config.seed)
-    if method in ("sst-as-many", "random-as-many", "bridge-labels"):
-        counts = chosen_counts(Run.open(method_folder(shop.run.folder, "fdt")), task, iterations)
-        if method == "sst-as-many":
-            return as_many(alone, counts)
-        if method == "bridge-labels":
-            alone = replace(alone, balance=None)  # the bridge has no label with an argument in another turn
-        return random_as_many(alone, counts, seed=shop.config.seed)
-    return [alone] * iterations
 
 
 def _bridge_alone(shop: Workshop) -> dict[str, float]:
@@ -266,7 +228,7 @@ def _bridge_alone(shop: Workshop) -> dict[str, float]:
 
 def _nothing_rewritten(shop: Workshop) -> dict[str, float]:
     gold = shop.data.rewriting_test
-    scores = score_rewrites([example.dialogue.utterance.text for example in gold], gold).as_dict()
+    scores = Evaluation.of(score_rewrites([e.dialogue.utterance.text for e in gold], gold), RewritingScore())
     return {f"rewriting.{name}": value for name, value in scores.items()}
 
 
@@ -282,12 +244,10 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
     }
     if changed := changed_on_resume(shop.run.folder):
         record |= {"changed_on_resume": changed}
-    if method in SCORED_ONLY:
+    if METHODS[method].procedure == "score-only":
         return record | {"metrics": _bridge_alone(shop) if method == "bridge-alone" else _nothing_rewritten(shop)}
     run = _open_or_create(method_folder(shop.run.folder, method), shop.config, shop.run.fingerprints)
-    kept: dict[str, Counts] = {}
-    outcomes = _execute(shop, method, run, kept)
-    run.phase("counts", partial(_count, shop, run, outcomes, kept))
+    outcomes = _execute(shop, method, run)
     return record | {
         "metrics": {
             f"{task}.{metric}": value
@@ -297,37 +257,24 @@ def _record(shop: Workshop, method: Method) -> dict[str, Any]:
         "best_iteration": {task: outcome.best_iteration for task, outcome in outcomes.items()},
         "dev": {task: list(outcome.dev) for task, outcome in outcomes.items()},
         "chosen": [
-            (run.result(f"select-{iteration}") or {}).get("tasks")
+            (run.result(Select(iteration)) or {}).get("tasks")
             for iteration in range(1, (0 if method == "base" else shop.config.iterations) + 1)
         ],
         "steps": {task: _steps(run, task) for task in outcomes},
     }
 
 
-def _count(shop: Workshop, run: Run, outcomes: dict[str, Outcome], kept: dict[str, Counts]) -> dict[str, Any]:
-    """Keep what the reported models got right in each test dialogue, for significance tests.
-
-    Where they were tested in an earlier life of this run, nothing of it is left in memory: they are asked again.
-    """
-    tests: dict[str, Sequence[Any]] = {"csrl": shop.data.csrl_test, "rewriting": shop.data.rewriting_test}
-    for name, outcome in outcomes.items():
-        if name not in kept:
-            shop.tasks[name].load(run.checkpoint(name, outcome.best_iteration))
-            CountingTest(name, shop.tasks[name], kept)(tests[name])
-    save_counts(run.folder / "counts.npz", {name: kept[name] for name in outcomes})
-    return {}
-
-
 def _steps(run: Run, task: str) -> list[int | None]:
     """The optimizer steps of each training phase: the budget as it was spent."""
     found: list[int | None] = []
-    while (result := run.result(f"train-{task}-{len(found)}")) is not None:
+    while (result := run.result(Train(task, len(found)))) is not None:
         found.append(result.get("steps"))
     return found
 
 
-def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) -> dict[str, Outcome]:
+def _execute(shop: Workshop, method: Method, run: Run) -> dict[str, Outcome]:
     setting = Setting(
+        spec=METHODS[method],
         run=run,
         study=shop.run.folder,
         config=shop.config,
@@ -335,9 +282,9 @@ def _execute(shop: Workshop, method: Method, run: Run, kept: dict[str, Counts]) 
         data_dir=shop.data_dir,
         encoder=shop.tasks["csrl"].encoder,
         bridge=shop.bridge,
-        plans=_plans(shop, method, kept),
+        plans=_plans(shop, method),
         friendship=shop.friendship,
         settings=shop.settings,
-        listener=shop.listener.method(method, label_steps=METHODS[method].labels),
+        listener=shop.listener.method(method, label_parts=METHODS[method].label_parts),
     )
-    return run_method(method, setting)
+    return run_method(setting)

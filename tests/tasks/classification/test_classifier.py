@@ -13,7 +13,6 @@ from texts_and_models import inputs, pipeline, reviews
 
 from friend_training.core.checkpoint import load_checkpoint, save_checkpoint
 from friend_training.core.conformance import check_task
-from friend_training.core.loop import friend_train
 from friend_training.core.picks import Threshold
 from friend_training.core.plan import LoopSettings, TaskPlan, Training
 from friend_training.core.run import Run
@@ -21,6 +20,7 @@ from friend_training.core.selector import Selector
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import DataError, RunError
 from friend_training.examples import Text
+from friend_training.loop.algorithm import friend_train
 from friend_training.tasks.classification import saving
 from friend_training.tasks.classification.task import ClassifierTask
 from friend_training.tasks.classification.weights import weight_argument
@@ -68,10 +68,10 @@ def probabilities(task):
 
 
 def test_weights_reach_the_last_step_of_a_pipeline():
-    """Ten pseudo-labels of weight λ/2 do what the same examples do as gold when scikit-learn is given the weights."""
+    """Ten pseudo-labels do what the same examples do as gold when scikit-learn is given their weights."""
     extra = reviews(10, 4)
-    pseudo = [PseudoLabel(text, text.id, label, weight=0.5) for text, label in extra]
-    ours = fitted(pipeline(), pseudo, FitPlan(seed=3, steps=1, pseudo_weight=0.4))
+    pseudo = [PseudoLabel(text, text.id, label, weight=0.2) for text, label in extra]
+    ours = fitted(pipeline(), pseudo, FitPlan(seed=3, steps=1))
     gold = reviews(30, 1)
     theirs = pipeline().fit(
         [text.text for text, _ in gold + extra],
@@ -80,7 +80,7 @@ def test_weights_reach_the_last_step_of_a_pipeline():
     )
     expected = theirs.predict_proba([text.text for text in inputs(10, 3)])
     np.testing.assert_array_equal(probabilities(ours), expected)
-    assert not np.allclose(probabilities(ours), probabilities(fitted(pipeline(), pseudo)))
+    assert not np.allclose(probabilities(ours), probabilities(fitted(pipeline())))
 
 
 def test_a_model_without_weights_says_that_they_are_lost():

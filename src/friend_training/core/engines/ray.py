@@ -25,7 +25,7 @@ from uuid import uuid4
 from friend_training.core.engines.in_order import in_order
 from friend_training.core.engines.work import Checkpoint, Labelled, LabelWork
 from friend_training.core.pool import ShardSource
-from friend_training.errors import FriendTrainingError, RunError, naming_missing_packages
+from friend_training.errors import ConfigError, FriendTrainingError, RunError, naming_missing_packages
 
 RETRIES = 5
 """So often a shard is begun again on another worker; one that is lost more often would end all of them."""

@@ -1,11 +1,11 @@
 """Scores of classifiers: accuracy and macro-F1, from counts that can be added up and drawn again (significance)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import Counts, f1_of, ratio
+from friend_training.core.counts import Counts, Evaluation, f1_of, ratio
 
 ClassMetric = Literal["accuracy", "macro_f1"]
 
@@ -35,10 +35,13 @@ def macro_f1_of(counts: Counts) -> Counts:
     return ratio((f1_of(by_class) * present).sum(-1), present.sum(-1))
 
 
-def classification_scores(predicted: Sequence[str | None], gold: Sequence[str]) -> Mapping[str, float]:
+def classification_scores(predicted: Sequence[str | None], gold: Sequence[str]) -> Evaluation:
     """Both in percent; the classes are those that occur in gold."""
-    counts = class_counts(predicted, gold, sorted(set(gold))).sum(0)
-    return {"accuracy": 100 * float(accuracy_of(counts)), "macro_f1": 100 * float(macro_f1_of(counts))}
+    counts = class_counts(predicted, gold, sorted(set(gold)))
+    total = counts.sum(0)
+    return Evaluation(
+        {"accuracy": 100 * float(accuracy_of(total)), "macro_f1": 100 * float(macro_f1_of(total))}, counts
+    )
 
 
 def _by_class(counts: Counts) -> Counts:

@@ -60,7 +60,7 @@ class ClassifierTask:
             raise DataError(f"task {self.name}: gold of at least two classes was expected, there is {classes}")
         inputs = [given for given, _ in gold] + [one.input for one in pseudo]
         labels = [label for _, label in gold] + [one.label for one in pseudo]
-        weights = [1.0] * len(gold) + [one.weight * plan.pseudo_weight for one in pseudo]
+        weights = [1.0] * len(gold) + [one.weight for one in pseudo]
         model = deepcopy(self._untrained)
         if seeds := unseeded(model):
             model.set_params(**dict.fromkeys(seeds, plan.seed))

@@ -1,12 +1,13 @@
 """Constituency parsing: a unit is one sentence, its label the phrases and the preterminals of the words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError
 from friend_training.examples import Tree, TreeExample, Words
@@ -61,8 +62,8 @@ class ConstituencyDefinition:
         classes = [self._classes(example.words, example.tree) for example in examples]
         return sentence_items(self.reader, self.inputs_of(examples), classes)
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
-        return pseudo_sentence_items(self.reader, chosen, self._classes, pseudo_weight=pseudo_weight)
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[SentenceItem]:
+        return pseudo_sentence_items(self.reader, chosen, self._classes)
 
     def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
         return sentence_items(self.reader, inputs, None)
@@ -95,9 +96,7 @@ class ConstituencyDefinition:
             for item, (tree, confidence) in zip(batch.items, decoded, strict=True)
         ]
 
-    def score(
-        self, examples: Sequence[TreeExample], predictions: Sequence[Sequence[Prediction]]
-    ) -> Mapping[str, float]:
+    def score(self, examples: Sequence[TreeExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         return bracket_scores([units[0].label for units in predictions], [example.tree for example in examples])
 
 

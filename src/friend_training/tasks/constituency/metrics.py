@@ -18,7 +18,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from friend_training.core.counts import PRF, Counts, f1_of, ratio
+from friend_training.core.counts import PRF, Counts, Evaluation, f1_of, ratio
 from friend_training.examples import Tree
 
 _NOT_COUNTED = frozenset({"", "TOP", "ROOT", "S1"})
@@ -77,9 +77,10 @@ def score(predicted: Sequence[Tree], gold: Sequence[Tree]) -> ConstituencyScore:
     return sum((ConstituencyScore.of(*pair) for pair in pairs), start=ConstituencyScore())
 
 
-def bracket_scores(predicted: Sequence[Tree], gold: Sequence[Tree]) -> dict[str, float]:
+def bracket_scores(predicted: Sequence[Tree], gold: Sequence[Tree]) -> Evaluation:
     """precision, recall, f1, complete and tag_accuracy, in percent."""
-    return score(predicted, gold).as_dict()
+    pairs = zip(predicted, gold, strict=True)
+    return Evaluation.of([ConstituencyScore.of(*pair) for pair in pairs], ConstituencyScore())
 
 
 def unit_counts(predicted: Sequence[Tree], gold: Sequence[Tree]) -> Counts:

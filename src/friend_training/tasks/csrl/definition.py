@@ -1,12 +1,13 @@
 """Conversational semantic role labelling: a unit is one predicate of u_t, its label the arguments in the dialogue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from torch import nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
-from friend_training.examples import CsrlExample, Dialogue, Roles
+from friend_training.examples import CsrlExample, Dialogue, Roles, dialogue_group
 from friend_training.nn.bio import Adjacent
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
@@ -14,7 +15,7 @@ from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles,
 from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
 from friend_training.nn.tokens import Tokenizer
 from friend_training.tasks.csrl.kinds import kind_of_roles
-from friend_training.tasks.csrl.metrics import score
+from friend_training.tasks.csrl.metrics import CsrlScore
 
 
 class CsrlDefinition:
@@ -49,7 +50,7 @@ class CsrlDefinition:
     def gold_items(self, examples: Sequence[CsrlExample]) -> list[RoleItem]:
         return self._items([example.dialogue for example in examples], [example.roles for example in examples])
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RoleItem]:
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[RoleItem]:
         """The chosen predicates of one dialogue share one pass of the encoder."""
         by_dialogue: dict[str, list[PseudoLabel]] = {}
         for pseudo in chosen:
@@ -58,7 +59,7 @@ class CsrlDefinition:
         return self._items(
             [_dialogue(group[0]) for group in groups],
             [[pseudo.label for pseudo in group] for group in groups],
-            [[pseudo.weight * pseudo_weight for pseudo in group] for group in groups],
+            [[pseudo.weight for pseudo in group] for group in groups],
         )
 
     def input_items(self, inputs: Sequence[Dialogue]) -> list[RoleItem]:
@@ -93,14 +94,12 @@ class CsrlDefinition:
             for units in decode_roles(heads, batch, self.adjacent)
         ]
 
-    def score(
-        self, examples: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]
-    ) -> Mapping[str, float]:
-        return score(
-            [prediction.label for units in predictions for prediction in units],
-            [roles for example in examples for roles in example.roles],
-            [example.dialogue for example in examples for _ in example.roles],
-        ).as_dict()
+    def score(self, examples: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
+        """All predicates of a source dialogue are one group, whichever of its turns they stand in."""
+        labels = [prediction.label for units in predictions for prediction in units]
+        gold = [(roles, example.dialogue) for example in examples for roles in example.roles]
+        units = [CsrlScore.of(label, *truth) for label, truth in zip(labels, gold, strict=True)]
+        return Evaluation.of(units, CsrlScore(), [dialogue_group(dialogue.id) for _, dialogue in gold])
 
 
 def _dialogue(pseudo: PseudoLabel) -> Dialogue:

@@ -1,11 +1,12 @@
 """Dependency parsing: a unit is one sentence, its label the head of each word and, where known, the relation to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from torch import Tensor, nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.errors import DataError
 from friend_training.examples import Heads, HeadsExample, Words
@@ -64,8 +65,8 @@ class DependencyDefinition:
         classes = [self._classes(example.words, example.heads) for example in examples]
         return sentence_items(self.reader, self.inputs_of(examples), classes)
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
-        return pseudo_sentence_items(self.reader, chosen, self._classes, pseudo_weight=pseudo_weight)
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[SentenceItem]:
+        return pseudo_sentence_items(self.reader, chosen, self._classes)
 
     def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
         return sentence_items(self.reader, inputs, None)
@@ -102,9 +103,7 @@ class DependencyDefinition:
             )
         ]
 
-    def score(
-        self, examples: Sequence[HeadsExample], predictions: Sequence[Sequence[Prediction]]
-    ) -> Mapping[str, float]:
+    def score(self, examples: Sequence[HeadsExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         return attachment_scores(
             [units[0].label for units in predictions],
             [example.heads for example in examples],

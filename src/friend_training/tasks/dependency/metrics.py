@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import Counts, ratio
+from friend_training.core.counts import Counts, Evaluation, ratio
 from friend_training.errors import ConfigError
 from friend_training.examples import Heads, Words
 
@@ -81,9 +81,9 @@ def attachment_scores(
     words: Sequence[Words] | None = None,
     *,
     punctuation: Punctuation = "counted",
-) -> dict[str, float]:
+) -> Evaluation:
     """uas and, where relations are known, las, in percent."""
-    return score(predicted, gold, words, punctuation=punctuation).as_dict()
+    return Evaluation.of(_scores(predicted, gold, words, punctuation), DependencyScore())
 
 
 def unit_counts(

@@ -1,12 +1,13 @@
 """Dialogue rewriting as sequence labelling: a unit is one utterance, its label the edit script that completes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from torch import nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.examples import Dialogue, Rewrite, RewritingExample
 from friend_training.nn.encoder import Encoder
@@ -18,7 +19,7 @@ from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
 from friend_training.tasks.rewriting.items import RewriteItem, rewrite_item
 from friend_training.tasks.rewriting.kinds import kind_of_text
-from friend_training.tasks.rewriting.metrics import RewritingScore, score
+from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
 
 MainMetric = Literal["em", "restored_f1"]
@@ -72,12 +73,12 @@ class RewritingDefinition:
         built = [(e.dialogue, script) for e, script in zip(examples, scripts, strict=True) if script is not None]
         return self._items([dialogue for dialogue, _ in built], [script for _, script in built], [1.0] * len(built))
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RewriteItem]:
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[RewriteItem]:
         dialogues: list[Dialogue] = []
         for pseudo in chosen:
             assert isinstance(pseudo.input, Dialogue)
             dialogues.append(pseudo.input)
-        weights = [pseudo.weight * pseudo_weight for pseudo in chosen]
+        weights = [pseudo.weight for pseudo in chosen]
         return self._items(dialogues, [pseudo.label for pseudo in chosen], weights)
 
     def input_items(self, inputs: Sequence[Dialogue]) -> list[RewriteItem]:
@@ -120,21 +121,17 @@ class RewritingDefinition:
             for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch, self.spans), strict=True)
         ]
 
-    def score(
-        self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]
-    ) -> Mapping[str, float]:
-        """On all cases and, beside it, on those that edits can build (DESIGN 5.10): `buildable_em` and so on."""
-        pairs = [(units[0].label.text, e) for units, e in zip(predictions, examples, strict=True)]
-        parts = {"": pairs, "buildable_": [pair for pair in pairs if _can_be_built(pair[1], self.span_source)]}
-        return {
-            prefix + name: value
-            for prefix, part in parts.items()
-            for name, value in score_rewrites([text for text, _ in part], [e for _, e in part]).as_dict().items()
-        }
+    def score(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
+        """On all cases and, beside it, on those that edits can build: `buildable_em` and so on."""
+        units = score_rewrites([units[0].label.text for units in predictions], examples)
+        buildable = [unit for unit, e in zip(units, examples, strict=True) if _can_be_built(e, self.span_source)]
+        whole, part = (Evaluation.of(some, RewritingScore()) for some in (units, buildable))
+        return Evaluation({**whole, **{f"buildable_{name}": value for name, value in part.items()}}, whole.counts)
 
 
-def score_rewrites(texts: Sequence[str], gold: Sequence[RewritingExample]) -> RewritingScore:
-    return score(texts, [example.rewrite for example in gold], [example.dialogue.utterance.text for example in gold])
+def score_rewrites(texts: Sequence[str], gold: Sequence[RewritingExample]) -> list[RewritingScore]:
+    """The counts of each rewrite."""
+    return [RewritingScore.of(text, e.rewrite, e.dialogue.utterance.text) for text, e in zip(texts, gold, strict=True)]
 
 
 @lru_cache(maxsize=100_000)  # early stopping scores the same dev examples again and again

@@ -62,4 +62,4 @@ class NoBridge:
     name = "none"
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
-        raise RunError("a bridge was asked, but no method of this run is known to ask one (methods/known.py)")
+        raise RunError("a bridge was asked, but no method of this run is known to ask one (methods/registry.py)")

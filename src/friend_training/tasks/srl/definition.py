@@ -1,11 +1,12 @@
 """Sentence-level semantic role labelling: the bridge. The CSRL network on a 'dialogue' of one turn, no speakers."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from torch import nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.examples import (
     Argument,
@@ -64,7 +65,7 @@ class SrlDefinition:
         labels = [[_as_roles(label) for label in example.roles] for example in examples]
         return self._items([example.sentence for example in examples], labels)
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[RoleItem]:
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[RoleItem]:
         sentences: list[Sentence] = []
         for pseudo in chosen:
             assert isinstance(pseudo.input, Sentence)
@@ -72,7 +73,7 @@ class SrlDefinition:
         return self._items(
             sentences,
             [[_as_roles(pseudo.label)] for pseudo in chosen],
-            [[pseudo.weight * pseudo_weight] for pseudo in chosen],
+            [[pseudo.weight] for pseudo in chosen],
         )
 
     def input_items(self, inputs: Sequence[Sentence]) -> list[RoleItem]:
@@ -103,7 +104,7 @@ class SrlDefinition:
             for units in decode_roles(heads, batch, self.adjacent)
         ]
 
-    def score(self, examples: Sequence[SrlExample], predictions: Sequence[Sequence[Prediction]]) -> Mapping[str, float]:
+    def score(self, examples: Sequence[SrlExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         return score_srl(
             [prediction.label for units in predictions for prediction in units],
             [roles for example in examples for roles in example.roles],

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from friend_training.core.counts import PRF
+from friend_training.core.counts import PRF, Evaluation
 from friend_training.examples import SentenceRoles
 
 
-def score_srl(predicted: Sequence[SentenceRoles], gold: Sequence[SentenceRoles]) -> dict[str, float]:
+def score_srl(predicted: Sequence[SentenceRoles], gold: Sequence[SentenceRoles]) -> Evaluation:
     pairs = zip(predicted, gold, strict=True)
-    return sum((PRF.of(p.arguments, g.arguments) for p, g in pairs), start=PRF()).as_dict()
+    return Evaluation.of([PRF.of(p.arguments, g.arguments) for p, g in pairs], PRF())

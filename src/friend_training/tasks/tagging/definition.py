@@ -1,12 +1,13 @@
 """Part-of-speech tagging: a unit is one sentence, its label a tag for each word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError
 from friend_training.examples import Tags, TagsExample, Words
@@ -65,8 +66,8 @@ class TaggingDefinition:
         classes = [self._classes(example.words, example.tags) for example in examples]
         return sentence_items(self.reader, self.inputs_of(examples), classes)
 
-    def pseudo_items(self, chosen: Sequence[PseudoLabel], *, pseudo_weight: float) -> list[SentenceItem]:
-        return pseudo_sentence_items(self.reader, chosen, self._classes, pseudo_weight=pseudo_weight)
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[SentenceItem]:
+        return pseudo_sentence_items(self.reader, chosen, self._classes)
 
     def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
         return sentence_items(self.reader, inputs, None)
@@ -97,9 +98,7 @@ class TaggingDefinition:
             for item, row, sure in zip(batch.items, best.tolist(), confidence, strict=True)
         ]
 
-    def score(
-        self, examples: Sequence[TagsExample], predictions: Sequence[Sequence[Prediction]]
-    ) -> Mapping[str, float]:
+    def score(self, examples: Sequence[TagsExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         return tag_scores([units[0].label for units in predictions], [example.tags for example in examples])
 
 

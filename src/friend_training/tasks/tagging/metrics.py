@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from friend_training.core.counts import Counts, ratio
+from friend_training.core.counts import Counts, Evaluation, ratio
 from friend_training.examples import Tags
 
 
@@ -38,9 +38,9 @@ def score(predicted: Sequence[Tags], gold: Sequence[Tags]) -> TaggingScore:
     return sum((TaggingScore.of(*pair) for pair in zip(predicted, gold, strict=True)), start=TaggingScore())
 
 
-def tag_scores(predicted: Sequence[Tags], gold: Sequence[Tags]) -> dict[str, float]:
+def tag_scores(predicted: Sequence[Tags], gold: Sequence[Tags]) -> Evaluation:
     """accuracy, in percent."""
-    return score(predicted, gold).as_dict()
+    return Evaluation.of([TaggingScore.of(*pair) for pair in zip(predicted, gold, strict=True)], TaggingScore())
 
 
 def unit_counts(predicted: Sequence[Tags], gold: Sequence[Tags]) -> Counts:

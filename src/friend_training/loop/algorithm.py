@@ -1,0 +1,452 @@
+"""Algorithm 1 of the paper, for any number of tasks and any friendship graph.
+
+`algorithm` is the whole of it, top to bottom. Every line of it is a step that is done once: its result is a file in the
+run folder. What a step does depends only on the results of those before it, and its seed only on the run's seed, the
+task and the iteration. So a run that was killed goes on with its first unfinished step, in any process, and ends in the
+same bits as if it never was.
+"""
+
+import json
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from friend_training.core.checkpoint import copy_checkpoint, load_checkpoint, save_checkpoint
+from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
+from friend_training.core.counts import Evaluation
+from friend_training.core.engines.work import Checkpoint, Engine, Labelled, LabelWork
+from friend_training.core.files import write_text
+from friend_training.core.friendship import Friendship
+from friend_training.core.in_shards import InShards
+from friend_training.core.labelling import Audit, Labels
+from friend_training.core.listener import Listener, Silence
+from friend_training.core.pace import PaceKeeper
+from friend_training.core.picks import Nothing, Precision, Threshold
+from friend_training.core.plan import LoopSettings, TaskPlan, Training, check_plan
+from friend_training.core.pool import Inputs, Pool, as_pool
+from friend_training.core.probe import aimed, probed
+from friend_training.core.processes import is_first, world
+from friend_training.core.run import Run
+from friend_training.core.same_fits import Fit
+from friend_training.core.seeds import derived_seed
+from friend_training.core.selecting import select_iteration
+from friend_training.core.selector import Selector
+from friend_training.core.task import FitPlan, PseudoLabel, Task
+from friend_training.errors import FriendTrainingError
+from friend_training.runs.counts import add_counts
+from friend_training.runs.steps import Evaluate, FindThresholds, Label, Select, Step, Test, Tidy, Train
+
+Result = dict[str, Any]
+"""What the run folder remembers of a step."""
+
+Advanced = Callable[[int, int], None]
+"""Told within a step how many of how many parts are done."""
+
+Work = Callable[[Advanced], Result]
+
+Once = Callable[[Step, Work], None]
+"""Does a step, unless it has been done before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run made of one task: metrics on dev by iteration (0 is Base), and on test of the best of them.
+
+    `dev` has one entry for a fixed friend, and none for one that has no dev examples.
+    """
+
+    best_iteration: int
+    dev: tuple[Mapping[str, float], ...]
+    test: Mapping[str, Mapping[str, float]]
+
+
+def friend_train(
+    run: Run,
+    plans: Mapping[str, TaskPlan],
+    friendships: Sequence[Friendship],
+    pool: Inputs,
+    *,
+    settings: LoopSettings,
+    teachers: Mapping[str, str] | None = None,
+    audit: Audit | None = None,
+    listener: Listener | None = None,
+) -> dict[str, Outcome]:
+    """Do Algorithm 1 in a run folder, or what is left of it; without friendships it is standard self-training.
+
+    `teachers` says for a task whose chosen pseudo-labels it is trained on, where these are not its own (co-training).
+    """
+    check_plan(plans, friendships, pool, settings)
+    loop = Loop(run, plans, friendships, pool, settings, audit)
+    with closing(loop):
+        carry_out(run, partial(algorithm, loop=loop, teachers=teachers or {}), listener)
+    return {task: outcome(run, task) for task in plans}
+
+
+def algorithm(once: Once, *, loop: "Loop", teachers: Mapping[str, str]) -> None:
+    """Algorithm 1: what the paper writes stands above each of its lines."""
+    updated = [task for task, plan in loop.plans.items() if plan.update is not None]
+    # Pre-train f_τ with L_τ (τ ∈ a, b)
+    for task, plan in loop.plans.items():
+        once(Train(task, 0), partial(loop.pretrain, task))
+        if plan.dev:  # a fixed friend may have none
+            once(Evaluate(task, 0), partial(loop.evaluate, task, 0))
+    # while not until the maximum iteration
+    for iteration in range(1, loop.settings.iterations + 1):
+        # for z in U: generate f_a(z), f_b(z) and c_a, c_b; m_a,b ← Equation 4
+        for shard in range(loop.pool.shards):
+            once(Label(iteration, shard), partial(loop.label, iteration, shard))
+        # q_a, q_b ← Equation 5; L^u_τ = L^u_τ + {z, v_τ} where q_τ = 1
+        if loop.with_thresholds_to_find(iteration):
+            once(FindThresholds(iteration), partial(loop.find_thresholds, iteration))
+        once(Select(iteration), partial(loop.select, iteration))
+        once(Tidy(iteration), partial(loop.tidy, iteration))
+        # Update f_τ with L_τ, L^u_τ by Equation 1
+        for task in updated:
+            once(Train(task, iteration), partial(loop.update, task, iteration, teachers.get(task, task)))
+            once(Evaluate(task, iteration), partial(loop.evaluate, task, iteration))
+    # Return f_a, f_b: of the iterations the one that was best on dev
+    for task in loop.plans:
+        once(Test(task), partial(loop.test, task))
+
+
+def carry_out(run: Run, procedure: Callable[[Once], None], listener: Listener | None) -> None:
+    """Do those steps of a procedure that are not done yet, in order.
+
+    The procedure is gone through twice: the first time nothing is done, to know for whoever watches what is to come.
+    """
+    listener = listener or Silence()
+    steps: list[Step] = []
+    procedure(lambda step, work: steps.append(step))
+    with run.locked():
+        finished = [step for step in steps if run.result(step) is not None]
+        listener.planned(steps, finished)
+        pace = PaceKeeper(steps, finished, listener)
+
+        def once(step: Step, work: Work) -> None:
+            listener.started(step)
+            pace.started(step)
+            result = run.do(step, partial(work, partial(listener.advanced, step)))
+            pace.finished(step, result)
+            if "metrics" in result:
+                run.write_metrics()
+            listener.finished(step)
+
+        procedure(once)
+
+
+def outcome(run: Run, task: str) -> Outcome:
+    """What a finished run says of one task."""
+    tested = run.require(Test(task))
+    return Outcome(
+        best_iteration=tested["best_iteration"],
+        dev=tuple(dev_metrics(run, task)),
+        test={row["split"].removeprefix("test:"): row["metrics"] for row in tested["metrics"]},
+    )
+
+
+def dev_metrics(run: Run, task: str) -> list[dict[str, float]]:
+    """The metrics of a task on dev, by iteration, as far as they are there."""
+    found: list[dict[str, float]] = []
+    while (result := run.result(Evaluate(task, len(found)))) is not None:
+        found.append(result["metrics"][0]["metrics"])
+    return found
+
+
+class Loop:
+    """The work of every step: one method each, which returns what the run folder remembers of it."""
+
+    def __init__(
+        self,
+        run: Run,
+        plans: Mapping[str, TaskPlan],
+        friendships: Sequence[Friendship],
+        pool: Inputs,
+        settings: LoopSettings,
+        audit: Audit | None,
+    ) -> None:
+        self.run, self.plans, self.friendships, self.settings = run, plans, friendships, settings
+        self.pool = as_pool(pool, settings.shard_size)
+        self.models = Models(run, plans)
+        self.labeller = Labeller(run, plans, friendships, self.pool, settings, audit, self.models)
+
+    def close(self) -> None:
+        self.labeller.close()
+
+    def pretrain(self, name: str, advanced: Advanced) -> Result:
+        """Train Base on gold, or take over one that several methods share."""
+        plan = self.plans[name]
+        self.models.forget(name)
+        if not isinstance(plan.base, Training):
+            # Copied, so that the run folder is complete by itself.
+            return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0))}
+        # The result must not depend on the state in which the task object was handed over: restart, or load.
+        if plan.start is not None:
+            load_checkpoint(plan.task, plan.start)
+        fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=plan.start is None)
+        return self._fit(name, 0, plan.task, (), fit_plan, advanced)
+
+    def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
+        """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
+        return self.labeller.label(iteration, shard, advanced)
+
+    def with_thresholds_to_find(self, iteration: int) -> list[str]:
+        """The tasks whose selectors aim at a precision in this iteration."""
+        return [name for name, plan in self.plans.items() if isinstance(plan.selector(iteration).pick, Precision)]
+
+    def find_thresholds(self, iteration: int, advanced: Advanced) -> Result:
+        """Find their thresholds: today's models label dev as they have just labelled the pool (loop/thresholds.py)."""
+        self.labeller.close()
+        names = self.with_thresholds_to_find(iteration)
+        found: Result = {}
+        for number, name in enumerate(names, start=1):
+            plan = self.plans[name]
+            assert plan.probe is not None, "check_plan has seen to that"
+            tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
+            rows = probed(name, plan.probe, tasks, self.friendships, aggregate=self.settings.aggregate)
+            found[name] = aimed(plan.selector(iteration), rows).as_dict()
+            advanced(number, len(names))
+        return {"tasks": found}
+
+    def select(self, iteration: int, advanced: Advanced) -> Result:
+        """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
+        self.labeller.close()
+        found: dict[str, dict[str, Any]] = {}
+        if self.with_thresholds_to_find(iteration):
+            found = self.run.require(FindThresholds(iteration))["tasks"]
+        selectors = {
+            name: _with_threshold(plan.selector(iteration), found.get(name)) for name, plan in self.plans.items()
+        }
+        by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
+        store, shards = self.run.store, self.pool.shards
+        tasks = select_iteration(store, iteration, shards, selectors, by_hand=by_hand, advanced=advanced)
+        for name, aim in found.items():
+            on_dev = {key: value for key, value in aim.items() if key != "threshold"}
+            tasks[name] |= {"threshold": aim["threshold"], "on_dev": on_dev}
+        result: Result = {"tasks": tasks}
+        return result | ({"corrections": digest(by_hand)} if any(by_hand.values()) else {})
+
+    def tidy(self, iteration: int, advanced: Advanced) -> Result:
+        """A step of its own: only when selection is on record is what it was made from no longer needed."""
+        self.run.store.discard_labelled(iteration)
+        return {}
+
+    def update(self, name: str, iteration: int, teacher: str, advanced: Advanced) -> Result:
+        """Train on gold and on what was chosen (Eq. 1) of the teacher's labels, which is mostly the task itself."""
+        training = self.plans[name].update
+        assert training is not None, "fixed friends have no such step"
+        task = self.models.at(name, iteration - 1)
+        fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
+        pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
+        same = self.settings.same_fits
+        if same is None or world() > 1:
+            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        start = self.run.require(Train(name, iteration - 1))["digest"]
+        fit = Fit(task, self.plans[name].gold, self.plans[name].dev, start, fit_plan, pseudo)
+        fit_digest = fit.digest()  # once: with many labels it takes a while
+        if (done := same.found(fit_digest)) is not None:
+            self.models.forget(name)
+            return done.result | {"digest": copy_checkpoint(done.checkpoint, self.run.checkpoint(name, iteration))}
+        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        same.remember(fit_digest, fit, self.run.checkpoint(name, iteration), result)
+        return result
+
+    def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
+        """Score an iteration on dev."""
+        metrics = _checked(name, self.plans[name].task, self.models.at(name, iteration).evaluate(self.plans[name].dev))
+        return {"metrics": [{"task": name, "iteration": iteration, "split": "dev", "metrics": metrics}]}
+
+    def test(self, name: str, advanced: Advanced) -> Result:
+        """Of the iterations the best on dev is reported (the first of equals); test is looked at only here."""
+        plan = self.plans[name]
+        scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
+        best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
+        rows = []
+        for test_set, examples in plan.test.items():
+            found = self.models.at(name, best).evaluate(examples)
+            metrics = _checked(name, plan.task, found)
+            rows.append({"task": name, "iteration": best, "split": f"test:{test_set}", "metrics": metrics})
+            if isinstance(found, Evaluation) and found.counts is not None:
+                add_counts(self.run.folder, name if test_set == "test" else f"{name}:{test_set}", found.counts)
+        return {"best_iteration": best, "metrics": rows}
+
+    def _fit(
+        self,
+        name: str,
+        iteration: int,
+        task: Task,
+        pseudo: Sequence[PseudoLabel],
+        fit_plan: FitPlan,
+        advanced: Advanced,
+    ) -> Result:
+        plan = self.plans[name]
+        self.models.forget(name)
+        summary = task.fit(plan.gold, pseudo, dev=plan.dev, plan=fit_plan)
+        advanced(1, 2)
+        digest = self.models.save(name, iteration)
+        return {
+            "digest": digest,
+            "gold": len(plan.gold),
+            "pseudo": len(pseudo),
+            "steps": summary.steps,
+            "best_step": summary.best_step,
+            "best_score": finite(summary.best_score),
+        }
+
+    def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> Sequence[PseudoLabel]:
+        """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on.
+
+        Several processes get them as shards, and each holds those it trains on (`nn.shares`).
+        """
+        shards = [partial(self._chosen_in, shard, name, iteration, pseudo_weight) for shard in range(self.pool.shards)]
+        if world() == 1:
+            return [pseudo for read in shards for pseudo in read()]
+        chosen = self.run.require(Select(iteration))["tasks"][name]["chosen"] if shards else 0
+        return InShards(shards, chosen)
+
+    def _chosen_in(self, shard: int, name: str, iteration: int, pseudo_weight: float) -> list[PseudoLabel]:
+        """Weights have λ of Eq. 1 in them (`pseudo_weight`), but for labels that a person gave: they count as gold."""
+        from_json = TypeAdapter(self.plans[name].task.label_type).validate_json
+        batches = self.run.store.chosen(iteration, shard, name, ["input", "unit", "label", "weight", "reason"])
+        rows = [row for batch in batches for row in batch.to_pylist()]
+        inputs = {given.id: given for given in self.pool.shard(shard).read().inputs} if rows else {}
+        return [
+            PseudoLabel(
+                inputs[row["input"]],
+                row["unit"],
+                from_json(row["label"]),
+                row["weight"] * (1.0 if row["reason"] in GOLD_BY_HAND else pseudo_weight),
+            )
+            for row in rows
+        ]
+
+
+class Models:
+    """The tasks in memory, and which checkpoint each of them is just now: one is loaded only when it has to be.
+
+    Whoever trains says `forget` before and `save` after. `save` also loads again: so the task in memory is exactly what
+    a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write has
+    forgotten the task instead: it loads what the first one saved, once that is on record.
+    """
+
+    def __init__(self, run: Run, plans: Mapping[str, TaskPlan]) -> None:
+        self._run, self._plans = run, plans
+        self._current: dict[str, int | None] = dict.fromkeys(plans)
+
+    def at(self, name: str, iteration: int) -> Task:
+        """The task as it was after this iteration's training."""
+        task = self._plans[name].task
+        iteration = self._plans[name].checkpoint_of(iteration)
+        if self._current[name] != iteration:
+            self.forget(name)
+            digest = self._run.require(Train(name, iteration))["digest"]
+            load_checkpoint(task, self._run.checkpoint(name, iteration), digest=digest)
+            self._current[name] = iteration
+        return task
+
+    def forget(self, name: str) -> None:
+        """The task is about to change: if that is interrupted, it is no checkpoint at all."""
+        self._current[name] = None
+
+    def save(self, name: str, iteration: int) -> str:
+        """Save the task as this iteration's checkpoint; returns its digest."""
+        task, folder = self._plans[name].task, self._run.checkpoint(name, iteration)
+        digest = save_checkpoint(task, folder)
+        if not is_first():
+            return digest
+        load_checkpoint(task, folder)
+        self._current[name] = iteration
+        return digest
+
+
+class Labeller:
+    """Labels the shards of a pool, in this process or by the engine of its settings, and writes each of them once."""
+
+    def __init__(
+        self,
+        run: Run,
+        plans: Mapping[str, TaskPlan],
+        friendships: Sequence[Friendship],
+        pool: Pool,
+        settings: LoopSettings,
+        audit: Audit | None,
+        models: Models,
+    ) -> None:
+        self._run, self._plans, self._friendships, self._pool = run, plans, friendships, pool
+        self._settings, self._audit, self._models = settings, audit, models
+        self._results: Generator[Labelled] | None = None
+
+    def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
+        """Label one shard and write it to the store; shards are labelled in their order."""
+        if self._settings.engine is None:
+            readers = {name: self._reader(name, iteration, shard) for name in self._plans}
+            labelled = self._work({}).label(self._pool.shard(shard), advanced, readers)
+        else:
+            if self._results is None:
+                self._results = self._begin(self._settings.engine, iteration, shard)
+            labelled = next(self._results)
+        self._run.store.write_labelled(iteration, shard, labelled.rows)
+        result = {"inputs": labelled.inputs, "units": len(labelled.rows)}
+        if not labelled.set_aside:
+            return result
+        lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in labelled.set_aside]
+        write_text(set_aside_path(self._run.folder, shard), "".join(lines))
+        return result | {"set_aside": len(lines)}
+
+    def close(self) -> None:
+        """The workers of an engine are not needed any more: all shards are labelled, or the run is being stopped."""
+        if self._results is not None:
+            self._results.close()
+            self._results = None
+
+    def _begin(self, engine: Engine, iteration: int, first: int) -> Generator[Labelled]:
+        """The results of all shards from this one on that are not on record yet."""
+        checkpoints = {}
+        for name, plan in self._plans.items():
+            number = plan.checkpoint_of(iteration - 1)
+            digest = self._run.require(Train(name, number))["digest"]
+            checkpoints[name] = Checkpoint(self._run.checkpoint(name, number), digest)
+        left = [n for n in range(first, self._pool.shards) if self._run.result(Label(iteration, n)) is None]
+        return engine.labelled(self._work(checkpoints), (self._pool.shard(number) for number in left))
+
+    def _reader(self, name: str, iteration: int, shard: int) -> Labels:
+        """The task as it is in this iteration; what Base predicts for a shard is remembered between methods."""
+        task = self._models.at(name, iteration - 1)
+        remembered = self._settings.first_labels
+        if iteration > 1 or remembered is None:
+            return task
+        return remembered.asked(task, self._run.require(Train(name, 0))["digest"], shard)
+
+    def _work(self, checkpoints: Mapping[str, Checkpoint]) -> LabelWork:
+        tasks = {name: plan.task for name, plan in self._plans.items()}
+        return LabelWork(tasks, checkpoints, self._friendships, self._settings.aggregate, self._audit)
+
+
+def set_aside_path(run: Path, shard: int) -> Path:
+    """The inputs of a shard that could not be read, one JSON object per line; no file where there are none."""
+    return run / "set-aside" / f"shard-{shard:05d}.jsonl"
+
+
+def finite(value: float) -> float | None:
+    """JSON knows no NaN: a score that is not defined is null."""
+    return float(value) if math.isfinite(value) else None
+
+
+def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Selector:
+    """A selector that aims, with the threshold that was found; without one it chooses nothing."""
+    if aim is None:
+        return selector
+    return replace(selector, pick=Nothing() if aim["threshold"] is None else Threshold(aim["threshold"]))
+
+
+def _checked(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float | None]:
+    """The metrics as JSON can keep them; the main one must be among them."""
+    metrics = {metric: finite(value) for metric, value in evaluation.items()}
+    if metrics.get(task.main_metric) is None:
+        raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")
+    return metrics

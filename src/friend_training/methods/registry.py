@@ -1,0 +1,163 @@
+"""Every method that a config can name, in the order of the paper's table, controls below.
+
+A `MethodSpec` says all that configs, studies, tables, progress and estimates have to know of a method; what it does is
+the function of its procedure (docs/adding-a-method.md). This file imports no method and no torch.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Procedure = Literal[
+    "base",
+    "same-steps",
+    "multitask",
+    "self-training",
+    "friend-training",
+    "strong-friends",
+    "co-training",
+    "two-readers",
+    "mean-teacher",
+    "cross-pseudo-supervision",
+    "batch-reweighting",
+    "self-teaching",
+    "score-only",
+]
+"""What a method does, step by step; `study.methods` has the function of each."""
+
+Choice = Literal["by-match", "by-confidence", "as-many", "random", "random-of-matched", "everything"]
+"""How pseudo-labels are chosen: by the overall score of match and confidence (Eq. 5), by confidence alone, the surest
+as many as `like` chose, drawn as many as `like` chose (of all, or of those that have a match), or all of them."""
+
+Labels = Literal["own", "merged", "checked", "answers", "checked-by-foreign", "unchecked", "bridge"]
+"""Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
+part being kept that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
+or the bridge's."""
+
+Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
+"""Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
+through a perfect bridge, or nobody."""
+
+Second = Literal["other-head", "other-seed", "multitask"]
+"""How a second model of a task differs from the first: in its head, in the seed of its Base, or it begins as
+Multitask-Base."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodSpec:
+    """A method.
+
+    `needs` are the methods that must be run before it. `label_parts` says how many models and friendships answer for
+    each input of the pool in an iteration; 0 where the pool is not labelled. `step_cost` is what a training step costs,
+    as a multiple of one network's. `from_encoder` says that it trains a network of its own from the encoder on, instead
+    of starting from the shared Base. `shared` results do not depend on what comes after them, so that runs with equal
+    settings take them over. `bridge` says whether it queries the sentence parser that joins the paper's two tasks.
+    """
+
+    title: str
+    procedure: Procedure
+    choice: Choice = "by-confidence"
+    like: str | None = None
+    labels: Labels = "own"
+    friend: Friend = "none"
+    second: Second | None = None
+    needs: tuple[str, ...] = ("base",)
+    label_parts: int = 2
+    step_cost: float = 1.0
+    from_encoder: bool = False
+    fixed_friends: bool = False
+    all_gold: bool = False
+    shared: bool = False
+    bridge: bool = False
+
+    @property
+    def part_by_part(self) -> bool:
+        """Whether labels are put together part by part, so that no label is chosen as a whole."""
+        return self.labels in ("checked", "answers", "checked-by-foreign", "unchecked")
+
+
+FDT = MethodSpec("FDT", "friend-training", choice="by-match", friend="partner", label_parts=3, bridge=True)
+STRONG = replace(
+    FDT, title="FDT-S", procedure="strong-friends", needs=("base", "base-full"), label_parts=6, step_cost=2.0
+)
+
+METHODS: dict[str, MethodSpec] = {
+    "base": MethodSpec("Base", "base", needs=(), label_parts=0, shared=True),
+    "multitask-base": MethodSpec("Multitask-Base", "multitask", label_parts=0, from_encoder=True),
+    "base-same-steps": MethodSpec("Base, same steps", "same-steps", label_parts=0),
+    "sst": MethodSpec("SST", "self-training"),
+    "mt": MethodSpec("MT", "mean-teacher", label_parts=0, step_cost=1.4),
+    "cps": MethodSpec(
+        "CPS", "cross-pseudo-supervision", second="other-seed", label_parts=0, step_cost=2.0, from_encoder=True
+    ),
+    "scot": MethodSpec("SCoT", "co-training", second="other-head", label_parts=4, step_cost=2.0, from_encoder=True),
+    "stbr": MethodSpec("STBR", "batch-reweighting"),
+    "stea": MethodSpec("STea", "self-teaching", label_parts=0, step_cost=1.4),
+    "fdt": FDT,
+    "fdt-merged": replace(FDT, title="FDT, merged labels", labels="merged"),
+    "fdt-checked": replace(FDT, title="FDT, checked arguments", labels="checked"),
+    "fdt-answers": replace(FDT, title="FDT, the friend's answers", labels="answers"),
+    "fdt-readers": replace(
+        FDT,
+        title="FDT, two rewriters",
+        procedure="two-readers",
+        labels="checked",
+        second="multitask",
+        needs=("base", "multitask-base"),
+        label_parts=5,
+        step_cost=1.5,
+    ),
+    "fdt-s": STRONG,
+    "fdt-sf": replace(STRONG, title="FDT-SF", step_cost=1.0, fixed_friends=True),
+    "sst-as-many": MethodSpec(
+        "SST, as many as FDT", "self-training", choice="as-many", like="fdt", needs=("base", "fdt")
+    ),
+    "fdt-shuffled": replace(FDT, title="FDT, shuffled friend", friend="shuffled"),
+    "random-as-many": MethodSpec(
+        "random, as many as FDT", "self-training", choice="random", like="fdt", needs=("base", "fdt")
+    ),
+    "merged-random": replace(
+        FDT,
+        title="merged labels, random as many",
+        labels="merged",
+        choice="random-of-matched",
+        like="fdt-merged",
+        needs=("base", "fdt-merged"),
+    ),
+    "sst-readers": MethodSpec(
+        "two rewriters, no friend",
+        "two-readers",
+        second="other-seed",
+        label_parts=3,
+        step_cost=1.5,
+        from_encoder=True,
+    ),
+    "checked-shuffled": replace(FDT, title="checked arguments, shuffled friend", labels="checked-by-foreign"),
+    "unchecked": replace(FDT, title="the same arguments, unchecked", labels="unchecked"),
+    "bridge-labels-all": MethodSpec(
+        "bridge's labels, all", "self-training", choice="everything", labels="bridge", label_parts=1, bridge=True
+    ),
+    "bridge-labels": MethodSpec(
+        "bridge's labels",
+        "self-training",
+        choice="random",
+        like="fdt",
+        labels="bridge",
+        needs=("base", "fdt"),
+        label_parts=1,
+        bridge=True,
+    ),
+    "bridge-alone": MethodSpec("bridge alone", "score-only", needs=(), label_parts=0, bridge=True),
+    "nothing-rewritten": MethodSpec("nothing rewritten", "score-only", needs=(), label_parts=0),
+    "fdt-oracle": replace(FDT, title="FDT, oracle selection", friend="oracle"),
+    "fdt-gold-bridge": replace(FDT, title="FDT, gold bridge", friend="gold-bridge"),
+    "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True, shared=True),
+}
+
+
+def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:
+    """Some methods and all that must be run before them, in the order of `among`, which holds them all."""
+    kept = set(methods)
+    for method in reversed(among):  # what a method needs stands before it
+        if method in kept:
+            kept.update(METHODS[method].needs)
+    return [method for method in among if method in kept]
