@@ -23,7 +23,7 @@ def _attend_in_fp32(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **how: Any
 ) -> tuple[Tensor, None]:
     if query.device.type != "cpu":
-        return sdpa_attention_forward(module, query, key, value, attention_mask, **how)  # type: ignore[no-any-return]
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **how)
     with torch.autocast(query.device.type, enabled=False):
         mixed, _ = sdpa_attention_forward(module, query.float(), key.float(), value.float(), attention_mask, **how)
     return mixed.to(query.dtype), None

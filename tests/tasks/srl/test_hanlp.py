@@ -1,7 +1,9 @@
 """The adapter against a document that is hand-written from HanLP's documentation, not recorded from a run."""
 
 import json
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -68,3 +70,16 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.
     monkeypatch.setattr(hanlp, "find_spec", lambda name: None)
     with pytest.raises(FriendTrainingError, match=r"friend-training\[hanlp\]"):
         HanlpParser()
+
+
+@pytest.mark.parametrize(("device", "cards"), [("cpu", -1), ("cuda:1", [1])])
+def test_it_computes_where_it_is_told(device: str, cards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Any] = []
+    package = ModuleType("hanlp")
+    package.pretrained = SimpleNamespace(mtl=SimpleNamespace())  # type: ignore[attr-defined]
+    package.load = lambda model, devices: loaded.append((model, devices))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hanlp", package)
+    monkeypatch.setattr("friend_training.tasks.srl.hanlp.find_spec", lambda name: package)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    HanlpParser("some/model", device=device)
+    assert loaded == [("some/model", cards)]

@@ -6,6 +6,7 @@ from typing import Any
 
 from friend_training.errors import DataError, FriendTrainingError
 from friend_training.examples import SentenceArgument
+from friend_training.nn.devices import AUTO, choose_device
 from friend_training.tasks.srl.parsed import Frame, ParsedSentence, word_spans
 
 SMALL_MODEL = "CLOSE_TOK_POS_NER_SRL_DEP_SDP_CON_ELECTRA_SMALL_ZH"
@@ -21,8 +22,10 @@ class HanlpParser:
 
     name = "hanlp"
 
-    def __init__(self, model: str = SMALL_MODEL, *, pipeline: Callable[..., Any] | None = None) -> None:
-        self.pipeline = _load(model) if pipeline is None else pipeline
+    def __init__(
+        self, model: str = SMALL_MODEL, *, pipeline: Callable[..., Any] | None = None, device: str = AUTO
+    ) -> None:
+        self.pipeline = _load(model, device) if pipeline is None else pipeline
 
     def parse(self, texts: Sequence[str]) -> list[ParsedSentence]:
         parsed = [ParsedSentence(text, (), (), ()) for text in texts]
@@ -54,9 +57,11 @@ def _frame(words: Sequence[tuple[int, int]], labelled: Sequence[Sequence[Any]]) 
     return Frame(predicate, tuple(arguments))
 
 
-def _load(model: str) -> Callable[..., Any]:
+def _load(model: str, device: str) -> Callable[..., Any]:
     if find_spec("hanlp") is None:
         raise FriendTrainingError("the package 'hanlp' is not installed: pip install 'friend-training[hanlp]'")
     import hanlp
 
-    return hanlp.load(getattr(hanlp.pretrained.mtl, model, model))  # type: ignore[no-any-return]
+    chosen = choose_device(device)
+    cards = [chosen.index] if chosen.type == "cuda" else -1  # of others than CUDA's HanLP knows nothing
+    return hanlp.load(getattr(hanlp.pretrained.mtl, model, model), devices=cards)  # type: ignore[no-any-return]

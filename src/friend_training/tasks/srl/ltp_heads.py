@@ -64,7 +64,8 @@ class LtpHeads:
         sentence, word = torch.nonzero(asked, as_tuple=True)  # asked [B, n]; N rows in all
         as_predicate = z[sentence, word, 0] @ self.srl_attention  # [N, L * (D + 1)]
         as_argument = z[:, :, 1].transpose(1, 2)[sentence]  # [N, D + 1, n]
-        scores = as_predicate.unflatten(1, (self.srl_labels, -1)) @ as_argument  # [N, L, n]
+        by_label = as_predicate.reshape(word.size(0), self.srl_labels, z.size(-1))
+        scores = by_label @ as_argument  # [N, L, n]
 
         no_word = torch.arange(words.size(1), device=words.device) >= counts[sentence].unsqueeze(1)  # [N, n]
         lead = (scores[:, 1:].amax(1) - scores[:, 0]).masked_fill(no_word, -torch.inf)
