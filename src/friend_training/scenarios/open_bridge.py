@@ -18,7 +18,7 @@ def open_bridge(folder: Path, config: Config) -> Bridge:
     if isinstance(config.bridge, LtpBridge):
         return LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
     if isinstance(config.bridge, HanlpBridge):
-        return ParserBridge(HanlpParser(config.bridge.model))
+        return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
     place = (shared_resources(folder, None) or folder) / "bridge"
     if not (place / "task.json").is_file():
         raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")

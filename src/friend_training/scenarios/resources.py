@@ -89,7 +89,8 @@ def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress:
         ltp = LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
         return CachedBridge(ltp, max_entries=CACHED_ANSWERS)
     if isinstance(config.bridge, HanlpBridge):
-        return CachedBridge(ParserBridge(HanlpParser(config.bridge.model)), max_entries=CACHED_ANSWERS)
+        hanlp = ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+        return CachedBridge(hanlp, max_entries=CACHED_ANSWERS)
     task = _trained(config, data, run, encoder, progress)
     return CachedBridge(TrainedBridge(task), max_entries=CACHED_ANSWERS)
 
