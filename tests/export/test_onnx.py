@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from friend_training.corpora.embedded import Domain, generate
-from friend_training.errors import ConfigError
+from friend_training.errors import MissingPackageError
 from friend_training.examples import Dialogue, Predicate, Turn
 from friend_training.export import onnx as exporting
 from friend_training.export.folder import export_model
@@ -47,6 +47,6 @@ def test_without_the_extra_it_is_said_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exporting, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"friend-training\[onnx\]"):
+    with pytest.raises(MissingPackageError, match=r"friend-training\[onnx\]"):
         export_model(tmp_path / "run", "csrl", tmp_path / "out", onnx=True)
     assert not (tmp_path / "out").exists()
