@@ -74,7 +74,7 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
         # Raw text only: the pool and the bridge's sentences, never dev or test; the same for every seed.
         texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
         texts += [example.sentence.text for example in data.bridge_train]
-        with atomic_folder(folder) as new:
+        with atomic_folder(folder, replace=True) as new:
             pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
         return {"texts": len(texts)}
 
@@ -110,7 +110,7 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
         if not is_first():
             return {}
         metrics = dict(task.evaluate(data.bridge_dev))
-        with atomic_folder(folder) as new:
+        with atomic_folder(folder, replace=True) as new:
             task.save(new)
         return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
 
