@@ -64,7 +64,7 @@ def test_what_a_killed_process_left_is_cleared_away(tmp_path):
 
 
 def test_what_is_not_ours_is_never_touched(tmp_path):
-    """A user's own `out.jsonl.tmp` and `folder.tmp` were deleted once: their names were those of our temporary files."""
+    """A user's own `out.jsonl.tmp` and `folder.tmp` were deleted once: so our own were called."""
     (tmp_path / "out.jsonl.tmp").write_text("mine")
     (tmp_path / "folder.tmp").mkdir()
     (tmp_path / "folder.tmp" / "thesis.txt").write_text("mine")

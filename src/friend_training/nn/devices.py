@@ -24,7 +24,9 @@ def choose_device(name: str = AUTO) -> torch.device:
     if kind == "mps" and not torch.backends.mps.is_available():
         raise ConfigError("device 'mps': this machine, or this build of torch, has no Apple graphics card")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise ConfigError(f"device {name!r}: torch {torch.__version__} sees {torch.cuda.device_count()} CUDA card(s) here")
+        raise ConfigError(
+            f"device {name!r}: torch {torch.__version__} sees {torch.cuda.device_count()} CUDA card(s) here"
+        )
     return torch.device("cuda", int(number or 0)) if kind == "cuda" else torch.device(kind)
 
 
