@@ -1,6 +1,5 @@
 """The tables of a run, read from its folder, finished or not."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from rich import box
 from rich.table import Table
 
 from friend_training.cli.words import method_in_words
+from friend_training.core.json_files import read_json_object
 from friend_training.core.run import Run
 from friend_training.evaluation.tables import Column, build_table, to_rich
 from friend_training.scenarios.folders import method_folder, methods_there, read_records, run_config
@@ -128,7 +128,7 @@ def _runs(folder: Path) -> Iterator[tuple[str, Run]]:
 def _seconds(run: Run, kinds: Sequence[str]) -> dict[str, float]:
     seconds = dict.fromkeys(kinds, 0.0)
     for path in run.folder.glob("phases/*.json"):
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_json_object(path, "the result of a phase", needed=("phase", "seconds"))
         seconds[KINDS.get(record["phase"].split("-")[0], "training")] += record["seconds"]
     return seconds | {"all": sum(seconds.values())}
 

@@ -150,7 +150,7 @@ class Run:
         if not is_first():
             return
         paths = [*self.folder.glob("phases/evaluate-*.json"), *self.folder.glob("phases/test-*.json")]
-        rows = [row for path in paths for row in json.loads(path.read_text(encoding="utf-8"))["result"]["metrics"]]
+        rows = [row for path in paths for row in self.require(path.stem)["metrics"]]
         rows.sort(key=lambda row: (row["split"] != "dev", row["iteration"], row["task"], row["split"]))
         with explain_full_disk(self.folder):
             lines = [json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n" for row in rows]
@@ -164,7 +164,7 @@ def _read(path: Path, expected: str) -> dict[str, Any]:
     """A file that we wrote whole: if it is not JSON, somebody else damaged it."""
     try:
         found: Any = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise RunError(f"{path}: expected JSON with {expected}; it is damaged")

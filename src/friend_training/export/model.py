@@ -80,7 +80,8 @@ class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     @classmethod
     def from_pretrained(cls, source: str | Path, *inputs: Any, **options: Any) -> Self:  # type: ignore[override]
         """Load a folder that `friend-train export` wrote, or a hub repository that holds one."""
-        model: Self = super().from_pretrained(str(source), *inputs, **options)
+        options.pop("trust_remote_code", None)  # all code of these models is here
+        model: Self = super().from_pretrained(str(source), *inputs, trust_remote_code=False, **options)
         config = model.config
         assert isinstance(config, FriendTrainedConfig)
         model.task = _task(config, source, model.network)
@@ -125,7 +126,7 @@ def _network(config: FriendTrainedConfig) -> nn.Module:
     settings = dict(config.encoder)
     shape = AutoConfig.for_model(settings.pop("model_type"), **settings)
     extra = {"add_pooling_layer": False} if shape.model_type in WITHOUT_POOLER else {}
-    encoder = Encoder(AutoModel.from_config(shape, **extra))  # type: ignore[no-untyped-call]
+    encoder = Encoder(AutoModel.from_config(shape, trust_remote_code=False, **extra))  # type: ignore[no-untyped-call]
     if config.task == "csrl":
         return RoleLabeller(encoder, mark=config.predicate_mark)
     return Rewriter(encoder) if config.scorer == "dot" else BiaffineRewriter(encoder)

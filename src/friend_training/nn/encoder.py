@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoModel, RoFormerConfig, RoFormerModel
 
 from friend_training.errors import ConfigError
 from friend_training.nn.precision import Precision, computing, prepare
-from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
+from friend_training.nn.tokens import Tokenizer, explaining_damage, write_character_vocabulary
 
 FAMILIES = ("bert", "roberta", "electra", "ernie", "roformer")
 
@@ -26,6 +26,11 @@ class EncoderShape:
     width: int = 128
     heads: int = 4
     dropout: float = 0.1
+
+    def __post_init__(self) -> None:
+        # Rotary positions turn the numbers of a head in pairs.
+        if self.width % (2 * self.heads):
+            raise ConfigError(f"{self.heads} heads cannot share a width of {self.width}: each needs an even part of it")
 
 
 class Encoder(nn.Module):
@@ -73,20 +78,25 @@ def compute_in(precision: Precision, network: nn.Module) -> nn.Module:
 
 def load_encoder(source: str | Path) -> Encoder:
     """Weights from a local folder or a hub name, through transformers."""
-    config = AutoConfig.from_pretrained(str(source))
+    with explaining_damage(f"encoder {source}: its config"):
+        config = AutoConfig.from_pretrained(str(source), trust_remote_code=False)
     if config.model_type not in FAMILIES:
         raise ConfigError(f"encoder {source} is a {config.model_type!r}; known are {', '.join(FAMILIES)}")
     # Dropout inside attention keeps torch from its fused kernel and costs a fifth of a training step here.
     config.attention_probs_dropout_prob = 0.0
     extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
-    return Encoder(AutoModel.from_pretrained(str(source), config=config, dtype=torch.float32, **extra))
+    with explaining_damage(f"encoder {source}: its weights"):
+        loaded = AutoModel.from_pretrained(
+            str(source), config=config, dtype=torch.float32, trust_remote_code=False, **extra
+        )
+    return Encoder(loaded)
 
 
 def empty_encoder(folder: Path) -> Encoder:
     """The architecture that a task folder describes, without its weights (they come from the task's own file)."""
-    config = AutoConfig.from_pretrained(str(folder))
+    config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     extra = {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "ernie") else {}
-    return Encoder(AutoModel.from_config(config, **extra))  # type: ignore[no-untyped-call]
+    return Encoder(AutoModel.from_config(config, trust_remote_code=False, **extra))  # type: ignore[no-untyped-call]
 
 
 def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:

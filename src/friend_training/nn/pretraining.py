@@ -28,7 +28,7 @@ def pretrain_encoder(folder: Path, texts: Sequence[str], shape: EncoderShape, *,
     """Write a small encoder into `folder` whose word embeddings know the company that characters keep in `texts`."""
     tokenizer = make_encoder(folder, list(texts), shape, seed=seed)
     vectors, known = neighbour_vectors(texts, tokenizer, shape.width, seed=seed)
-    model = AutoModel.from_pretrained(str(folder))
+    model = AutoModel.from_pretrained(str(folder), trust_remote_code=False)
     with torch.no_grad():
         words = model.get_input_embeddings().weight
         # As long as the vectors they replace: what is added to them (turns, predicates) must not drown.

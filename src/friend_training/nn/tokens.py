@@ -1,6 +1,7 @@
 """Text → word pieces with their character offsets, each distinct text once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -22,6 +23,18 @@ Table = NDArray[np.int64]
 """A row for each piece [n, 3]: its number, and the characters [start, end) that it stands for."""
 
 
+@contextmanager
+def explaining_damage(what: str) -> Iterator[None]:
+    """Around a load by transformers: the libraries under it say damage in exceptions of their own, of any type."""
+    try:
+        yield
+    except OSError:  # nothing is there, which its message says
+        raise
+    except Exception as error:
+        said = " ".join(str(error).split())[:200]
+        raise ConfigError(f"{what} cannot be read; it is damaged or not what it should be ({said})") from error
+
+
 class _Memory(dict[str, Table]):
     """What was cut before. Tokenizers that cut alike share one, so that two tasks cut a pool once."""
 
@@ -37,7 +50,8 @@ class Tokenizer:
 
     @classmethod
     def load(cls, source: str | Path) -> "Tokenizer":
-        backend = AutoTokenizer.from_pretrained(str(source))
+        with explaining_damage(f"encoder {source}: its tokenizer"):
+            backend = AutoTokenizer.from_pretrained(str(source), trust_remote_code=False)
         if not backend.is_fast:
             raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
         return cls(backend)

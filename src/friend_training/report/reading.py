@@ -3,20 +3,20 @@
 Two kinds of folder are read alike: a study, with one run per method below methods/, and a single run.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training import __version__
+from friend_training.core.json_files import read_json_lines, read_json_object
 from friend_training.core.run import Run
-from friend_training.errors import RunError
+from friend_training.core.yaml_values import read_yaml
+from friend_training.errors import ConfigError, RunError
 from friend_training.methods.known import METHODS as KNOWN
 from friend_training.report.words import method_in_words
 
 METHODS, RESULTS = "methods", "results.jsonl"
+_EVALUATION = ("task", "iteration", "split", "metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Study:
 def read_study(folder: Path) -> Study:
     run = Run.open(folder)
     config = _config(run)
-    records = _records(folder / RESULTS)
+    records = _records(folder / RESULTS, needed=("method", "metrics", "version"))
     inside = _outer(folder) is not None
     is_study = not inside and "methods" in config
     methods = _methods(folder, records) if is_study else (_method(folder.resolve().name, folder),)
@@ -111,7 +111,8 @@ def read_study(folder: Path) -> Study:
 def phases_of(run: Run) -> list[Phase]:
     """In the order in which they were finished."""
     paths = sorted(run.folder.glob("phases/*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    needed = ("phase", "seconds", "peak_memory_mb")
+    records = [read_json_object(path, "the result of a phase", needed=needed) for path in paths]
     return [Phase(record["phase"], record["seconds"], record["peak_memory_mb"]) for record in records]
 
 
@@ -129,8 +130,10 @@ def _methods(folder: Path, records: list[dict[str, Any]]) -> tuple[MethodRun, ..
 
 
 def _method(name: str, folder: Path) -> MethodRun:
-    rows = _records(folder / "metrics.jsonl")
-    return MethodRun(name, Run.open(folder), tuple(Evaluation(**row) for row in rows))
+    rows = _records(folder / "metrics.jsonl", needed=_EVALUATION)
+    return MethodRun(
+        name, Run.open(folder), tuple(Evaluation(**{name: row[name] for name in _EVALUATION}) for row in rows)
+    )
 
 
 def _evaluations(metrics: dict[str, float]) -> tuple[Evaluation, ...]:
@@ -150,17 +153,13 @@ def _outer(folder: Path) -> Path | None:
 
 def _config(run: Run) -> dict[str, Any]:
     """A run that somebody made with the library may have any text here, or none."""
+    path = run.folder / "config.yaml"
     try:
-        given = yaml.safe_load(run.config_text)
-    except yaml.YAMLError as error:
-        raise RunError(f"{run.folder / 'config.yaml'}: expected YAML; it is damaged: {error}") from None
+        given = read_yaml(run.config_text, str(path))
+    except ConfigError as error:
+        raise RunError(f"{path}: expected YAML; it is damaged: {error}") from None
     return given if isinstance(given, dict) else {}
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        return []
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except ValueError:
-        raise RunError(f"{path}: expected one JSON object per line; it is damaged") from None
+def _records(path: Path, *, needed: tuple[str, ...]) -> list[dict[str, Any]]:
+    return read_json_lines(path, "a record", needed=needed) if path.is_file() else []

@@ -1,5 +1,7 @@
 """What a method got right in each test dialogue: the material of significance tests, kept beside its results."""
 
+import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +13,18 @@ from friend_training.core.counts import Counts
 from friend_training.core.files import atomic_file
 from friend_training.core.task import Prediction
 from friend_training.corpora.csrl import dialogue_group
+from friend_training.errors import RunError
 from friend_training.evaluation.significance import group_counts
 from friend_training.examples import CsrlExample, RewritingExample
 from friend_training.nn.torch_task import TorchTask
 from friend_training.tasks.csrl import metrics as csrl
 from friend_training.tasks.rewriting import metrics as rewriting
+
+_DAMAGED = (
+    *(ValueError, EOFError, KeyError, AttributeError, RuntimeError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy and the archive under it say of a file that is not what was written."""
 
 
 def csrl_counts(gold: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]) -> Counts:
@@ -61,5 +70,8 @@ def save_counts(path: Path, counts: dict[str, Counts]) -> None:
 
 
 def load_counts(path: Path) -> dict[str, Counts]:
-    with np.load(path) as found:
-        return {task: found[task].astype(np.float64) for task in found.files}
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return {task: found[task].astype(np.float64) for task in found.files}
+    except (OSError, *_DAMAGED) as error:
+        raise RunError(f"{path}: expected the counts of a result; it is damaged ({error})") from error

@@ -1,11 +1,11 @@
 """Running an experiment, piece by piece; every result is kept as soon as it is there."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from friend_training.core.json_files import read_json_object
 from friend_training.core.listener import Listener
 from friend_training.core.run import Run
 from friend_training.scenarios.experiment import Piece
@@ -79,7 +79,9 @@ def seconds_of(run: Path, method: str) -> float | None:
     paths = sorted(method_folder(run, method).glob("phases/*.json"))
     if not paths:
         return None
-    seconds: list[float] = [json.loads(path.read_text(encoding="utf-8"))["seconds"] for path in paths]
+    seconds: list[float] = [
+        read_json_object(path, "the result of a phase", needed=("seconds",))["seconds"] for path in paths
+    ]
     return round(sum(seconds), 1)
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training.core.files import atomic_folder
 from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
+from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.known import METHODS
 from friend_training.nn.encoder import EncoderShape
@@ -52,7 +51,7 @@ def resource_phases(config: Config) -> list[str]:
 
 def check_resources(made_in: Run, config: Config) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
-    before, now = yaml.safe_load(made_in.config_text), config.model_dump(mode="json")
+    before, now = read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")), config.model_dump(mode="json")
     for setting in RESOURCE_SETTINGS:
         if before[setting] != now[setting]:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
