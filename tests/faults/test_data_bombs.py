@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -218,6 +219,12 @@ def test_limits_are_set_by_the_environment(refused: Command, tmp_path: Path, mon
         monkeypatch.setenv("FRIEND_TRAINING_MAX_LINE", wrong)
         with pytest.raises(ConfigError, match=r"FRIEND_TRAINING_MAX_LINE: .* expected a number"):
             Limits.from_environment()
+
+
+def test_the_documentation_names_every_limit() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "data-formats.md").read_text(encoding="utf-8")
+    for limit in fields(Limits):
+        assert f"| {limit.name.upper()} | {limit.default:,} |" in page
 
 
 def test_damaged_shards_of_a_pool(tmp_path: Path) -> None:
