@@ -113,10 +113,12 @@ def _loops(source: str | Path, dialogues: Sequence[Dialogue]) -> tuple[int, dict
     """The pieces of all texts, and everything that labels dialogues, by its name and batch size."""
     csrl = _fresh(csrl_task(source, TrainingSettings(), max_length=MAX_LENGTH), source)
     tagging = _fresh(tagging_task(source, TrainingSettings(), tags=LABELS), source)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    config = transformers.AutoConfig.from_pretrained(source, num_labels=len(LABELS))
-    model = transformers.AutoModelForTokenClassification.from_pretrained(source, config=config)
-    pipe = transformers.pipeline("token-classification", model=model.eval(), tokenizer=tokenizer, device="cpu")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    config = transformers.AutoConfig.from_pretrained(source, num_labels=len(LABELS), trust_remote_code=False)
+    model = transformers.AutoModelForTokenClassification.from_pretrained(source, config=config, trust_remote_code=False)
+    pipe = transformers.pipeline(
+        "token-classification", model=model.eval(), tokenizer=tokenizer, device="cpu", trust_remote_code=False
+    )
 
     def by_tagging(given: Sequence[Dialogue]) -> Any:
         return tagging.predict([Words(one.id, tuple(text_of(one))) for one in given])

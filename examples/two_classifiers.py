@@ -53,7 +53,7 @@ class Classifier:
         joblib.dump(self.model, folder / "model.joblib")
 
     def load(self, folder: Path) -> None:
-        self.model = joblib.load(folder / "model.joblib")
+        self.model = joblib.load(folder / "model.joblib")  # a joblib file is a program: load only your own
 
 
 def same_polarity(a: Sequence[str], b: Sequence[str]) -> list[Match]:

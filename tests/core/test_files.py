@@ -1,13 +1,25 @@
 import errno
+import os
 import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import pytest
 
 import patience
-from friend_training.core.files import atomic_file, atomic_folder, explain_full_disk, one_at_a_time, write_text
-from friend_training.errors import RunError
+from friend_training.core import files
+from friend_training.core.files import (
+    atomic_file,
+    atomic_folder,
+    check_output,
+    explain_full_disk,
+    one_at_a_time,
+    write_text,
+)
+from friend_training.errors import ConfigError, RunError
 
 
 def _write_and_stop(path):
@@ -28,20 +40,85 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     folder = tmp_path / "deep" / "folder"
     with atomic_folder(folder) as temporary:
         (temporary / "a").write_text("1")
-    with pytest.raises(KeyboardInterrupt), atomic_folder(folder) as temporary:
+    with pytest.raises(KeyboardInterrupt), atomic_folder(folder, replace=True) as temporary:
         _write_and_stop(temporary / "b")
     assert [found.name for found in folder.parent.rglob("*")] == ["folder", "a"]
-    with atomic_folder(folder) as temporary:
+    with atomic_folder(folder, replace=True) as temporary:
         (temporary / "c").write_text("3")
     assert [found.name for found in folder.iterdir()] == ["c"]
 
 
-def test_what_a_killed_process_left_is_overwritten(tmp_path):
-    (tmp_path / "folder.tmp").mkdir()
-    (tmp_path / "folder.tmp" / "old").write_text("left over")
+def _unfinished_by(process):
+    return f".friend-training-{files._HOST}-{process}-{'0' * 16}.tmp"
+
+
+def test_what_a_killed_process_left_is_cleared_away(tmp_path):
+    killed = subprocess.Popen([sys.executable, "-c", ""])
+    killed.wait()
+    left, living = _unfinished_by(killed.pid), _unfinished_by(os.getppid())
+    (tmp_path / left).mkdir()
+    (tmp_path / left / "old").write_text("left over")
+    (tmp_path / living).write_text("being written")
     with atomic_folder(tmp_path / "folder") as temporary:
         (temporary / "new").write_text("1")
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "new"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [living, "folder", "new"]
+
+
+def test_what_is_not_ours_is_never_touched(tmp_path):
+    """A user's own `out.jsonl.tmp` and `folder.tmp` were deleted once: so our own were called."""
+    (tmp_path / "out.jsonl.tmp").write_text("mine")
+    (tmp_path / "folder.tmp").mkdir()
+    (tmp_path / "folder.tmp" / "thesis.txt").write_text("mine")
+    write_text(tmp_path / "out.jsonl", "new")
+    with atomic_folder(tmp_path / "folder") as temporary:
+        (temporary / "new").write_text("1")
+    assert (tmp_path / "out.jsonl.tmp").read_text() == "mine"
+    assert (tmp_path / "folder.tmp" / "thesis.txt").read_text() == "mine"
+
+
+def test_only_regular_files_are_replaced(tmp_path):
+    (tmp_path / "target").write_text("before")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for path, kind in (("link", "a link"), ("folder", "a folder"), ("pipe", "a pipe"), ("/dev/null", "a device")):
+        with pytest.raises(ConfigError, match=f"is {kind}, and only a regular file"):
+            write_text(tmp_path / path, "new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "target").read_text() == "before"
+
+
+def test_only_folders_of_our_own_are_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.txt").write_text("mine")
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    for name, message in (("folder", "holds something"), ("link", "is a link")):
+        with pytest.raises(ConfigError, match=message), atomic_folder(tmp_path / name):
+            raise AssertionError("begun")
+    assert (tmp_path / "folder" / "thesis.txt").read_text() == "mine"
+    with atomic_folder(tmp_path / "folder", replace=True) as temporary:
+        (temporary / "new").write_text("1")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["folder", "link", "new"]
+
+
+def test_new_files_have_the_mode_that_the_umask_gives(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "file", "1")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
+
+
+def test_an_output_that_is_there_is_replaced_only_if_asked(tmp_path):
+    check_output(tmp_path / "new", force=False)
+    (tmp_path / "old").write_text("")
+    check_output(tmp_path / "old", force=True)
+    with pytest.raises(ConfigError, match="old is already there; --force replaces it"):
+        check_output(tmp_path / "old", force=False)
+    with pytest.raises(ConfigError, match="is a device"):
+        check_output(Path("/dev/null"), force=True)
 
 
 @pytest.mark.parametrize(

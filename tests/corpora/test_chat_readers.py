@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from friend_training.core.limits import Limits
 from friend_training.corpora import json_stream
 from friend_training.corpora.chat import (
     close_up,
@@ -75,7 +76,7 @@ def test_innermost_lists_are_found_whatever_the_chunks(
     path.write_text(json.dumps({"a": [*lists, ["end"]]}, ensure_ascii=False), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_stream, "_CHUNK", chunk)
-        assert list(json_stream.innermost_lists(path)) == [*lists, ["end"]]
+        assert list(json_stream.innermost_lists(path, Limits())) == [*lists, ["end"]]
 
 
 def test_xdailydialog(tmp_path: Path) -> None:
@@ -119,7 +120,7 @@ def test_kdconv(tmp_path: Path) -> None:
     assert [turn.text for turn in dialogue.turns] == ["知道吗", "不"]
     assert len(problems.found) == 1
     path, problems = write(tmp_path, "[{")
-    with pytest.raises(DataError, match="x:1: broken JSON"):
+    with pytest.raises(DataError, match="x: broken JSON"):
         list(read_kdconv(path, problems))
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from friend_training.core.limits import Limits
 from friend_training.corpora import scenarios
 from friend_training.corpora.catalogue import find_part, known_corpora, locate, part_path
-from friend_training.corpora.lines import numbered_lines, open_bytes
+from friend_training.corpora.lines import numbered_lines, open_content
 from friend_training.corpora.normalise import normalise
 from friend_training.corpora.pool import build_pool
 from friend_training.corpora.problems import Problems
@@ -135,8 +136,8 @@ def test_hashes_of_the_catalogue(data_dir: Path) -> None:
     for file in (file for corpus in known_corpora() for part in corpus.parts for file in part.files if file.sha256):
         path = locate(file.path, data_dir)
         assert path is not None
-        with open_bytes(path) as stream:
-            assert hashlib.sha256(stream.read()).hexdigest() == file.sha256, file.path
+        with open_content(path, Limits()) as stream:
+            assert hashlib.sha256(stream.read(-1)).hexdigest() == file.sha256, file.path
 
 
 def test_splits(data_dir: Path) -> None:

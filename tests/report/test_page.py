@@ -196,5 +196,5 @@ def test_folders_that_are_no_runs_or_damaged(study: Path, tmp_path: Path) -> Non
         write_report(tmp_path)
     damaged = Path(shutil.copytree(study, tmp_path / "damaged"))
     (damaged / "results.jsonl").write_text("{", encoding="utf-8")
-    with pytest.raises(RunError, match=r"results\.jsonl: expected one JSON object per line"):
+    with pytest.raises(RunError, match=r"results\.jsonl:1: expected a record, one JSON object per line"):
         write_report(damaged)

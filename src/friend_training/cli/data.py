@@ -1,27 +1,31 @@
 """friend-train data: which datasets there are, what a file holds, and how to bring your own."""
 
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from friend_training.core.files import atomic_file
+from friend_training.core.files import check_output, write_text
+from friend_training.core.limits import Limits, exceeds
 from friend_training.corpora.catalogue import DATA_VARIABLE, find_part, known_corpora, known_corpus, part_path
 from friend_training.corpora.fetch import fetch_file, public_address
 from friend_training.corpora.fingerprint import fingerprint
 from friend_training.corpora.jsonl import write_jsonl
 from friend_training.corpora.problems import Problems
-from friend_training.corpora.read import Kind, native_kind, read_examples, stream_examples
+from friend_training.corpora.read import Kind, native_kind, read_examples, some_examples, stream_examples
 from friend_training.corpora.sniff import FORMATS, sniff
 from friend_training.corpora.split import SPLIT_SEED, count_dialogues
 from friend_training.corpora.split import split as split_examples
-from friend_training.corpora.summary import Summary, summarise
+from friend_training.corpora.summary import Summary, add_to
 from friend_training.errors import ConfigError, DataError
 from friend_training.examples import ROLES, RewritingExample
-from friend_training.tasks.rewriting.edits import build_script
+from friend_training.tasks.rewriting.edits import SpanSource, build_script, check_length
 
 data = typer.Typer(no_args_is_help=True, help="List, check, convert, split and fetch datasets.")
 
@@ -35,7 +39,10 @@ As = Annotated[
     typer.Option("--as", help="What to read it as; by default with the labels it has."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Fail at the first bad line instead of skipping it.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that is already there.")]
 _SHOWN_PROBLEMS = 10
+SPAN_SOURCES: dict[SpanSource, str] = {"context": "context", "dialogue": "context or u_t"}
+"""Where inserted spans may come from, in words."""
 
 
 @data.command("list")
@@ -65,26 +72,27 @@ def check(
 ) -> None:
     """Say what a file holds: counts, labels, lengths, the share that edits can build, and the first ten bad lines."""
     path, known, kind = _resolve(file, data_dir, format, read_as)
-    problems = Problems(path, strict=strict)
-    examples = list(stream_examples(path, kind, problems, format=known))
-    if not examples and not problems.found:
+    problems = Problems(path, strict=strict, most=_SHOWN_PROBLEMS)
+    found = _Found()
+    digest = fingerprint(found.noting(stream_examples(path, kind, problems, format=known)))
+    if not found.summary.examples and not problems.count:
         raise DataError(f"the file holds no {kind} example (format {known})", path=path)
     console = Console()
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     table.add_row("format", f"{known}, read as {kind}")
-    for name, value in _figures(summarise(examples), kind, examples):
+    for name, value in _figures(found, kind):
         table.add_row(name, value)
-    table.add_row("fingerprint", fingerprint(examples))
-    table.add_row("bad lines", f"{len(problems.found):,}")
+    table.add_row("fingerprint", digest)
+    table.add_row("bad lines", f"{problems.count:,}")
     console.print(table)
-    for problem in problems.found[:_SHOWN_PROBLEMS]:
+    for problem in problems.found:
         console.print(f"  line {problem.line}: {problem.message}", markup=False, highlight=False)
-    if len(problems.found) > _SHOWN_PROBLEMS:
-        console.print(f"  and {len(problems.found) - _SHOWN_PROBLEMS:,} more")
-    if problems.found and known == "jsonl":
-        raise DataError(f"{len(problems.found)} bad lines; training and evaluation refuse such a file", path=path)
+    if problems.count > _SHOWN_PROBLEMS:
+        console.print(f"  and {problems.count - _SHOWN_PROBLEMS:,} more")
+    if problems.count and known == "jsonl":
+        raise DataError(f"{problems.count} bad lines; training and evaluation refuse such a file", path=path)
 
 
 @data.command()
@@ -95,12 +103,14 @@ def convert(
     format: Format = None,
     read_as: As = None,
     strict: Strict = False,
+    force: Force = False,
 ) -> None:
     """Write any known format as our own JSONL (docs/data-formats.md)."""
+    check_output(out, force=force)
     path, known, kind = _resolve(file, data_dir, format, read_as)
-    loaded = read_examples(path, kind, format=known, strict=strict)
-    count = write_jsonl(out, loaded.examples)
-    Console().print(f"{out}: {count:,} {kind} examples, {len(loaded.problems)} bad lines left out", soft_wrap=True)
+    problems = Problems(path, strict=strict or known == "jsonl", most=_SHOWN_PROBLEMS)
+    count = write_jsonl(out, some_examples(stream_examples(path, kind, problems, format=known), problems, kind, known))
+    _say(f"{out}: {count:,} {kind} examples, {problems.count} bad lines left out")
 
 
 @data.command()
@@ -113,11 +123,14 @@ def split(
     format: Format = None,
     read_as: As = None,
     strict: Strict = False,
+    force: Force = False,
 ) -> None:
     """Split by dialogue: no dialogue on two sides, near-duplicates kept together, fingerprints in split.json."""
     sizes = dict(_part_size(given) for given in part)
     if len(sizes) != len(part) or sum(size is None for size in sizes.values()) > 1:
         raise ConfigError("every --part needs a name of its own, and only one may be 'rest'")
+    for name in (*(f"{name}.jsonl" for name in sizes), "split.json"):
+        check_output(out / name, force=force)
     path, known, kind = _resolve(file, data_dir, format, read_as)
     if kind == "sentence":
         raise ConfigError("sentences are not split here: only dialogues are")
@@ -128,9 +141,8 @@ def split(
         write_jsonl(out / f"{name}.jsonl", examples)
         dialogues = count_dialogues(examples)
         record["parts"][name] = {"examples": len(examples), "dialogues": dialogues, "sha256": fingerprint(examples)}
-        Console().print(f"{out / name}.jsonl: {len(examples):,} examples, {dialogues:,} dialogues", soft_wrap=True)
-    with atomic_file(out / "split.json") as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.write(json.dumps(record, indent=2) + "\n")
+        _say(f"{out / name}.jsonl: {len(examples):,} examples, {dialogues:,} dialogues")
+    write_text(out / "split.json", json.dumps(record, indent=2) + "\n")
 
 
 @data.command()
@@ -142,12 +154,42 @@ def fetch(
     corpus = known_corpus(name)
     if data_dir is None:
         raise ConfigError(f"where to? Give --data-dir or set {DATA_VARIABLE}")
-    console = Console()
-    console.print(f"{corpus.title}. Licence: {corpus.licence}.", highlight=False)
+    _say(f"{corpus.title}. Licence: {corpus.licence}.")
     for file in (file for part in corpus.parts for file in part.files):
         path = fetch_file(corpus, file, data_dir)
         note = "" if file.sha256 else f" (unchecked: no hash of {public_address(corpus, file)} is known)"
-        console.print(f"{path}{note}", soft_wrap=True, highlight=False)
+        _say(f"{path}{note}")
+
+
+def _say(line: str) -> None:
+    """A line as it is: paths may hold what rich would take for its own marks."""
+    Console().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+@dataclass
+class _Found:
+    """What `check` notes of a file as it goes by: no file is held in memory."""
+
+    summary: Summary = field(default_factory=Summary)
+    built: Counter[SpanSource] = field(default_factory=Counter)
+    too_long: int = 0
+
+    def noting(self, examples: Iterable[Any]) -> Iterator[Any]:
+        for example in examples:
+            add_to(self.summary, example)
+            if isinstance(example, RewritingExample):
+                self._build(example)
+            yield example
+
+    def _build(self, example: RewritingExample) -> None:
+        try:
+            check_length(example.dialogue, example.rewrite)
+        except DataError:
+            self.too_long += 1
+            return
+        for source in SPAN_SOURCES:
+            script = build_script(example.dialogue, example.rewrite, span_source=source)
+            self.built[source] += script is not None
 
 
 def _resolve(file: str, data_dir: Path | None, format: str | None, read_as: Kind | None) -> tuple[Path, str, Kind]:
@@ -167,8 +209,9 @@ def _part_size(given: str) -> tuple[str, int | None]:
     return name, None if size == "rest" else int(size)
 
 
-def _figures(summary: Summary, kind: Kind, examples: list[Any]) -> list[tuple[str, str]]:
+def _figures(found: _Found, kind: Kind) -> list[tuple[str, str]]:
     """What there is to say about this kind of file, in words and numbers."""
+    summary = found.summary
     if not summary.examples:
         return [("examples", "0")]
     figures = [("examples", f"{summary.examples:,}")]
@@ -188,11 +231,11 @@ def _figures(summary: Summary, kind: Kind, examples: list[Any]) -> list[tuple[st
             figures.append(("speaker tokens", f"{summary.speakers / summary.arguments:.1%} of the arguments"))
     if kind == "rewriting":
         figures.append(("unchanged", f"{summary.unchanged / summary.examples:.1%}"))
-        for source, words in (("context", "context"), ("dialogue", "context or u_t")):
-            share = _buildable(examples, source) / summary.examples  # type: ignore[arg-type]
-            figures.append(("buildable", f"{share:.1%} with spans from {words}"))
+        for source, words in SPAN_SOURCES.items():
+            figures.append(("buildable", f"{found.built[source] / summary.examples:.1%} with spans from {words}"))
+        if found.too_long:
+            limit = exceeds("script", Limits.from_environment().script)
+            figures.append(
+                ("too long", f"{found.too_long:,} for an edit script, and not counted as buildable; {limit}")
+            )
     return figures
-
-
-def _buildable(examples: list[RewritingExample], source: Literal["context", "dialogue"]) -> int:
-    return sum(build_script(e.dialogue, e.rewrite, span_source=source) is not None for e in examples)

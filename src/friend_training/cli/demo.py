@@ -36,7 +36,9 @@ def demo(
         raise RunError(f"{out} was made with seed {config.seed}, not {seed}; choose another folder by --out")
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
     if is_finished(out):
-        notes.print(f"The demo has been run before; this is what came of it. To run it again, remove {out}")
+        notes.print(
+            f"The demo has been run before; this is what came of it. To run it again, remove {out}", markup=False
+        )
     else:
         notes.print(
             f"Going on with {out}" if there else f"Running the demo in {out}; Ctrl-C stops it, nothing is lost."

@@ -133,6 +133,8 @@ def _table(first: str, *others: str) -> Table:
 
 def _tell_problems(loaded: Loaded[Any], file: Path, notes: Console) -> None:
     if loaded.problems:
-        notes.print(f"{file}: {len(loaded.problems)} bad lines are left out", highlight=False, soft_wrap=True)
+        notes.print(
+            f"{file}: {len(loaded.problems)} bad lines are left out", markup=False, highlight=False, soft_wrap=True
+        )
     for problem in loaded.problems[:_SHOWN_PROBLEMS]:
         notes.print(f"  line {problem.line}: {problem.message}", markup=False, highlight=False, soft_wrap=True)

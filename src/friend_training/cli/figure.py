@@ -5,10 +5,13 @@ from typing import Annotated
 
 import typer
 
+from friend_training.core.files import check_output
+
 
 def figure(
     folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-strength.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
 ) -> None:
     """Draw the figure of an experiment from its results.jsonl.
 
@@ -22,5 +25,6 @@ def figure(
     from friend_training.evaluation.curves import draw
     from friend_training.scenarios.figures import panels
 
+    check_output(out, force=force)
     draw(panels(folder), out)
     typer.echo(f"{out} is drawn", err=True)

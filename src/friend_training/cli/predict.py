@@ -17,7 +17,7 @@ from friend_training.cli.device import Device
 from friend_training.cli.evaluate import Method, TaskName
 from friend_training.cli.prediction_lines import PredictionFormat, check_format, prediction_line
 from friend_training.cli.progress import counting
-from friend_training.core.files import atomic_file
+from friend_training.core.files import atomic_file, check_output
 from friend_training.corpora.problems import Problems
 from friend_training.corpora.read import stream_examples
 from friend_training.corpora.sniff import sniff
@@ -48,6 +48,7 @@ def predict(
         Path | None,
         typer.Option(help="The file to write; it appears when all is done.", show_default="standard output"),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
     format: Annotated[PredictionFormat, typer.Option(help="What to write, see above.")] = "jsonl",
     input_format: Annotated[
         str | None, typer.Option(metavar="F", help="Told by the first line unless given; standard input: jsonl.")
@@ -76,6 +77,8 @@ def predict(
     Try: friend-train predict runs/demo --task rewriting < chat.jsonl
     """
     check_format(task, format)
+    if out is not None:
+        check_output(out, force=force)
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
     with _file(file) as path:
         name = "standard input" if file == STANDARD_INPUT else str(file)
@@ -98,14 +101,15 @@ def predict(
 
 def _look_through(path: Path, name: str, format: str, notes: Console) -> tuple[int, int]:
     """How many dialogues there are and how many of them ask about no predicate; a bad line is an error or a note."""
-    problems = Problems(Path(name), strict=format == "jsonl")
+    problems = Problems(Path(name), strict=format == "jsonl", most=1)
     total = without = 0
     for dialogue in stream_examples(path, "dialogue", problems, format=format):
         total += 1
         without += not dialogue.predicates
     if problems.found:
         first = problems.found[0]
-        notes.print(f"{name}: {len(problems.found)} bad lines are left out, first line {first.line}: {first.message}")
+        said = f"{name}: {problems.count} bad lines are left out, first line {first.line}: {first.message}"
+        notes.print(said, markup=False)
     if not total:
         raise DataError("there is no dialogue in it; expected one JSON object per line", path=name)
     return total, without

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from friend_training.cli.progress import counting
 from friend_training.cli.run import DataDir
+from friend_training.core.files import check_output
 from friend_training.errors import FriendTrainingError
 
 
@@ -17,6 +18,7 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="Where to write it.", show_default="RUN/report.html")
     ] = None,
     data_dir: DataDir = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a FILE that is already there.")] = False,
 ) -> None:
     """Write the report of a run, finished or not: one HTML file.
 
@@ -31,6 +33,8 @@ def report(
     from friend_training.report.page import write_report
     from friend_training.report.reading import read_study
 
+    if out is not None:  # the report inside the run is its own
+        check_output(out, force=force)
     study = read_study(run)
     if study.is_ours and not is_kept(study.data_folder):
         _keep_texts(study.data_folder, data_dir)

@@ -14,7 +14,7 @@ def save_checkpoint(task: Task, folder: str | Path) -> str:
     """Save a task and return the digest of what was written; of several processes only the first does."""
     if not is_first():
         return ""
-    with atomic_folder(folder) as temporary:
+    with atomic_folder(folder, replace=True) as temporary:
         task.save(temporary)
     return checkpoint_digest(folder)
 
@@ -24,7 +24,7 @@ def copy_checkpoint(source: str | Path, folder: str | Path) -> str:
     _expect(source)
     if not is_first():
         return ""
-    with atomic_folder(folder) as temporary:
+    with atomic_folder(folder, replace=True) as temporary:
         shutil.copytree(source, temporary, dirs_exist_ok=True)
     return checkpoint_digest(folder)
 

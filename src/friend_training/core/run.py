@@ -195,7 +195,7 @@ def _read(path: Path, expected: str) -> dict[str, Any]:
     """A file that we wrote whole: if it is not JSON, somebody else damaged it."""
     try:
         found: Any = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise RunError(f"{path}: expected JSON with {expected}; it is damaged")

@@ -3,15 +3,16 @@
 Two-party corpora that name no speakers alternate A, B, A, …; empty utterances are left out after that.
 """
 
-import csv
-import json
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from friend_training.corpora.json_stream import innermost_lists
-from friend_training.corpora.lines import numbered_lines, read_text
+from friend_training.core.limits import exceeds
+from friend_training.corpora.csv_rows import csv_rows
+from friend_training.corpora.json_stream import innermost_lists, listed_objects
+from friend_training.corpora.json_values import parse_json
+from friend_training.corpora.lines import check_texts, numbered_lines
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Turn
@@ -19,7 +20,7 @@ from friend_training.examples import Dialogue, Turn
 
 def read_lccc(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """LCCC: JSON, a dialogue is a list of utterances, an utterance has spaces between its characters."""
-    for number, utterances in enumerate(innermost_lists(path), start=1):
+    for number, utterances in enumerate(innermost_lists(path, problems.limits), start=1):
         if utterances and _all_text(utterances):
             yield from _dialogue("lccc", number, _alternating(map(close_up, utterances)), problems)
         else:
@@ -57,9 +58,10 @@ def read_corecode(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
 
 def read_kdconv(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """KdConv: a JSON list of {"messages": [{"message": text, …}, …], …}; the knowledge triples are not read."""
-    for number, item in enumerate(_items(path), start=1):
-        messages = item.get("messages", ()) if isinstance(item, dict) else ()
-        utterances = [message.get("message") for message in messages]
+    for number, item in enumerate(listed_objects(path, problems.limits), start=1):
+        messages = item.get("messages")
+        given = messages if isinstance(messages, list) else []
+        utterances: list[Any] = [message.get("message") if isinstance(message, dict) else None for message in given]
         if utterances and _all_text(utterances):
             yield from _dialogue("kdconv", number, _alternating(utterances), problems)
         else:
@@ -69,16 +71,22 @@ def read_kdconv(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
 def read_cped(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
     """CPED: CSV, one utterance per row. What one speaker says in a row is one turn, joined by a space: this corpus
     has no punctuation and writes pauses that way. A few dialogues have three speakers or more; they keep them."""
-    rows = csv.DictReader((line for _, line in numbered_lines(path, problems)), restval="")
-    needed = {"Dialogue_ID", "Speaker", "Utterance"}
-    if not needed <= set(rows.fieldnames or ()):
-        raise DataError(f"the header must name the columns {', '.join(sorted(needed))}", path=path, line=1)
-    for name, group in groupby(rows, key=lambda row: row["Dialogue_ID"]):
+    rows = csv_rows(path, problems, ("Dialogue_ID", "Speaker", "Utterance"))
+    for name, group in groupby(rows, key=lambda row: row.cells["Dialogue_ID"]):
+        said: list[tuple[str, str]] = []
+        size, line = 0, 0
+        for row in group:
+            said.append((row.cells["Speaker"], row.cells["Utterance"].strip()))
+            line = row.line
+            size += len(said[-1][0]) + len(said[-1][1]) + 1
+            if size > problems.limits.line:
+                message = f"a dialogue of more than {problems.limits.line:,} characters"
+                raise DataError(f"{message}; {exceeds('line', problems.limits.line)}", path=path, line=line)
         turns = [
-            Turn(speaker, " ".join(filter(None, (row["Utterance"].strip() for row in spoken))))
-            for speaker, spoken in groupby(group, key=lambda row: row["Speaker"])
+            Turn(speaker, " ".join(filter(None, (text for _, text in spoken))))
+            for speaker, spoken in groupby(said, key=lambda pair: pair[0])
         ]
-        yield from _dialogue("cped", name, turns, problems, line=rows.line_num)
+        yield from _dialogue("cped", name, turns, problems, line=line)
 
 
 def close_up(spaced: str) -> str:
@@ -111,17 +119,21 @@ def _dialogue(
 ) -> Iterator[Dialogue]:
     """The dialogue, unless nobody says anything in it."""
     spoken = tuple(turn for turn in turns if turn.text)
-    if spoken:
+    fits = False
+    with problems.skipping(name if isinstance(name, int) else line or 0):
+        if not spoken:
+            raise DataError("a dialogue without any text")
+        check_texts((text for turn in spoken for text in (turn.speaker, turn.text)), problems.limits)
+        fits = True
+    if fits:
         yield Dialogue(f"{corpus}:{name}", spoken)
-    else:
-        problems.report(name if isinstance(name, int) else line or 0, "a dialogue without any text")
 
 
 def _json_field(path: str | Path, problems: Problems, field: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in numbered_lines(path, problems):
         utterances = None
         with problems.skipping(number):
-            utterances = _utterances(_json(line), field)
+            utterances = _utterances(parse_json(line, problems.limits), field)
         if utterances is not None:
             yield number, utterances
 
@@ -133,20 +145,5 @@ def _utterances(item: Any, field: str) -> list[str]:
     return utterances
 
 
-def _items(path: str | Path) -> list[Any]:
-    problems = Problems(path, strict=True)
-    items = None
-    with problems.skipping(1):
-        items = _json(read_text(path))
-    return items if isinstance(items, list) else []
-
-
 def _all_text(values: Any) -> bool:
     return isinstance(values, list) and all(isinstance(value, str) for value in values)
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(f"broken JSON: {error}") from error

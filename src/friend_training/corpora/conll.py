@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from friend_training.core.limits import Limits, exceeds
 from friend_training.corpora.problems import Problems
 from friend_training.corpora.text_files import sentence_id, text_files
 from friend_training.errors import DataError
@@ -22,6 +23,7 @@ from friend_training.examples import Heads, HeadsExample, Tags, TagsExample, Wor
 CONLL_SUFFIXES = (".conllu", ".conllx", ".conll")
 DP_SUFFIXES = (".dp",)
 _NOTHING = "_"
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +75,29 @@ def read_dp(path: str | Path, problems: Problems) -> Iterator[DependencySentence
 
 
 def _read(path: str | Path, problems: Problems, layout: _Layout) -> Iterator[DependencySentence]:
-    for file in text_files(path, layout.suffixes):
+    for file in text_files(path, layout.suffixes, problems.limits):
         lines = ((number, text) for number, text in file.lines if layout is _DP or not text.startswith("#"))
-        blocks = (list(block) for blank, block in groupby(lines, key=lambda line: not line[1].strip()) if not blank)
+        parts = groupby(lines, key=lambda line: not line[1].strip())
+        blocks = (_block(part, path, problems.limits) for blank, part in parts if not blank)
         for position, block in enumerate(blocks, start=1):
             found = _sentence(block, sentence_id(file.document, position), layout)
             if isinstance(found, _Fault):
                 file.report(problems, found.line, found.message)
             else:
                 yield found
+
+
+def _block(part: Iterator[tuple[int, str]], path: str | Path, limits: Limits) -> list[tuple[int, str]]:
+    """The lines of one sentence, unless they go on and on."""
+    block: list[tuple[int, str]] = []
+    size = 0
+    for line in part:
+        block.append(line)
+        size += len(line[1]) + 1
+        if size > limits.line:
+            message = f"a sentence of more than {limits.line:,} characters"
+            raise DataError(f"{message}; {exceeds('line', limits.line)}", path=path, line=line[0])
+    return block
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +120,7 @@ def _sentence(block: Sequence[tuple[int, str]], name: str, layout: _Layout) -> D
         rows.append(row)
         if layout.number is not None and row[layout.number] != str(len(rows)):
             return _Fault(line, f"the id is {row[layout.number]}, expected {len(rows)}")
-        if not row[layout.head].isdecimal():
+        if not row[layout.head].isdecimal() or len(row[layout.head]) > _MOST_DIGITS:
             return _Fault(line, f"the head is {row[layout.head]!r}, expected a number")
     heads = tuple(int(row[layout.head]) for row in rows)
     fault = fault_of_heads(heads)
@@ -127,12 +143,13 @@ def fault_of_heads(heads: Sequence[int]) -> str | None:
         return f"a head is {max(heads)}, but there are {len(heads)} words"
     leads_up = {0}
     for word in range(1, len(heads) + 1):
-        path: list[int] = []
+        path: dict[int, None] = {}  # in order, and quick to look in
         at = word
         while at not in leads_up:
             if at in path:
-                return f"the heads of the words {sorted(path[path.index(at) :])} go in a circle, expected a tree"
-            path.append(at)
+                circle = list(path)[list(path).index(at) :]
+                return f"the heads of the words {sorted(circle)} go in a circle, expected a tree"
+            path[at] = None
             at = heads[at - 1]
         leads_up.update(path)
     return None

@@ -14,13 +14,16 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from friend_training.corpora.lines import numbered_lines
+from friend_training.core.limits import exceeds
+from friend_training.corpora.lines import check_texts, numbered_lines
+from friend_training.corpora.names_on_disk import NamesOnDisk
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import OPENING, ROLES, SPEAKER, Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 _SPEAKERS = {"agent": "agent", "human": "human", "[agent]": "agent", "[human]": "human"}
 _PREDICATE_TAGS = ("B-V", "I-V")
+_MOST_DIGITS = 9
 
 
 def read_csrl(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
@@ -28,15 +31,21 @@ def read_csrl(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
 
     The lines of one cut need not follow each other, those of one dialogue must, or the cut is given twice.
     """
-    given: dict[str, int] = {}
+    given = NamesOnDisk()
     for source, block in groupby(_parsed_lines(path, problems), key=lambda line: line.source):
         cuts: dict[tuple[Turn, ...], list[_Line]] = {}
+        size = 0
         for line in block:
+            size += sum(len(turn.text) for turn in line.turns)
+            if size > problems.limits.line:
+                message = f"the lines of dialogue {source[:60]!r} have more than {problems.limits.line:,} characters"
+                raise DataError(f"{message}; {exceeds('line', problems.limits.line)}", path=path, line=line.number)
             cuts.setdefault(line.turns, []).append(line)
         for turns, lines in cuts.items():
             name = f"{source}/turn{len(turns)}"
-            given[name] = given.get(name, 0) + 1
-            unique = name if given[name] == 1 else f"{name}~{given[name]}"
+            count = (given.get(name) or 0) + 1
+            given.put(name, count)
+            unique = name if count == 1 else f"{name}~{count}"
             yield _example(unique, turns, lines, problems)
 
 
@@ -61,7 +70,9 @@ def _parsed_lines(path: str | Path, problems: Problems) -> Iterator[_Line]:
     for number, text in numbered_lines(path, problems):
         line = None
         with problems.skipping(number):
-            line = _parse(number, text)
+            parsed = _parse(number, text)
+            check_texts((turn.text for turn in parsed.turns), problems.limits)
+            line = parsed
         if line is not None:
             yield line
 
@@ -73,7 +84,7 @@ def _parse(number: int, text: str) -> _Line:
     source, indices, tokens, distances, tags = fields[0], *(field.split(" ") for field in fields[1:])
     if not len(tokens) == len(distances) == len(tags):
         raise DataError(f"{len(tokens)} tokens, {len(distances)} turn distances and {len(tags)} tags do not fit")
-    if not all(number.isdecimal() for number in (*indices, *distances)):
+    if not all(number.isdecimal() and len(number) <= _MOST_DIGITS for number in (*indices, *distances)):
         raise DataError("the predicate's index and the turn distances must be numbers")
     turns, places = _turns(tokens, [int(distance) for distance in distances])
     predicate = _predicate([int(index) for index in indices], places, tags, last=len(turns) - 1)

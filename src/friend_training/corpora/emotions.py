@@ -5,13 +5,13 @@ except MELD's surprise, which is positive or negative as the case may be. So the
 whose gold is known in full, and from which each task is given only its own.
 """
 
-import csv
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from friend_training.corpora.lines import numbered_lines
+from friend_training.corpora.csv_rows import csv_rows
+from friend_training.corpora.lines import check_texts
 from friend_training.corpora.normalise import normalise
 from friend_training.corpora.problems import Problems
 from friend_training.corpora.split import SPLIT_SEED, split
@@ -108,22 +108,11 @@ def few_shot(utterances: Sequence[FeltUtterance], labels: int, *, pool: int, see
 
 def _read(path: str | Path, problems: Problems, emotions: Sequence[str]) -> Iterator[FeltUtterance]:
     source = Path(path).name.split(".")[0]
-    last = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal last
-        for number, line in numbered_lines(path, problems):
-            last = number
-            yield line + "\n"  # within quotation marks an utterance may go over two lines
-
-    rows = csv.DictReader(lines(), restval="")
-    missing = [column for column in _COLUMNS if column not in (rows.fieldnames or ())]
-    if missing:
-        raise DataError(f"the header must name {', '.join(_COLUMNS)}; {', '.join(missing)} missing", path=path, line=1)
-    for row in rows:
+    for row in csv_rows(path, problems, _COLUMNS):
         found = None
-        with problems.skipping(last):
-            found = _utterance(row, source, emotions)
+        with problems.skipping(row.line):
+            check_texts((row.cells["Utterance"],), problems.limits)
+            found = _utterance(row.cells, source, emotions)
         if found is not None:
             yield found
 

@@ -13,6 +13,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+from friend_training.core.files import check_output
 from friend_training.corpora.catalogue import Corpus, CorpusFile, locate
 from friend_training.errors import DataError, FriendTrainingError
 
@@ -37,6 +38,8 @@ def fetch_file(corpus: Corpus, file: CorpusFile, data_dir: str | Path, *, opener
     target = data_dir / file.path
     partial = target.with_name(target.name + ".part")
     address = public_address(corpus, file)
+    for path in (partial, target):
+        check_output(path, force=True)
     try:
         _download(address, partial, opener)
     except (OSError, HTTPException) as error:  # URLError is an OSError

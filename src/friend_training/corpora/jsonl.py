@@ -11,6 +11,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from friend_training.core.files import atomic_file
+from friend_training.core.limits import Limits
+from friend_training.corpora.json_values import check_nesting, shown
 from friend_training.corpora.jsonl_models import (
     ArgumentLine,
     DialogueLine,
@@ -20,7 +22,8 @@ from friend_training.corpora.jsonl_models import (
     SentencePredicateLine,
     TurnLine,
 )
-from friend_training.corpora.lines import numbered_lines
+from friend_training.corpora.lines import check_texts, numbered_lines
+from friend_training.corpora.names_on_disk import NamesOnDisk
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import (
@@ -49,7 +52,7 @@ def read_dialogues(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
 
 def parse_dialogue(text: str) -> Dialogue:
     """One line of a file of dialogues, for those who read lines in their own way."""
-    return _dialogue(_parse(text, DialogueLine))
+    return _dialogue(_parse(text, DialogueLine, Limits.from_environment()))
 
 
 def read_csrl_lines(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
@@ -149,30 +152,38 @@ def _dialogue(line: DialogueLine) -> Dialogue:
 
 
 def _lines(path: str | Path, problems: Problems, model: type[L]) -> Iterator[tuple[int, L]]:
-    first_seen: dict[str, int] = {}
+    first_seen = NamesOnDisk()
     for number, text in numbered_lines(path, problems):
         line = None
         with problems.skipping(number):
-            line = _parse(text, model)
-            if line.id in first_seen:
-                raise DataError(
-                    f"the id {line.id!r} was given before, on line {first_seen[line.id]}; ids must be unique"
-                )
-            first_seen[line.id] = number
-        if line is not None and first_seen[line.id] == number:
+            parsed = _parse(text, model, problems.limits)
+            before = first_seen.get(parsed.id)
+            if before is not None:
+                raise DataError(f"the id {shown(parsed.id)} was given before, on line {before}; ids must be unique")
+            first_seen.put(parsed.id, number)
+            line = parsed
+        if line is not None:
             yield number, line
 
 
-def _parse(text: str, model: type[L]) -> L:
+def _parse(text: str, model: type[L], limits: Limits) -> L:
+    check_nesting(text, limits)
     try:
-        return model.model_validate_json(text)
+        line = model.model_validate_json(text)
     except ValidationError as error:
-        raise DataError(_explanation(error)) from error
+        raise DataError(_explanation(error)) from None
+    check_texts((line.text,) if isinstance(line, SentenceLine) else _texts(line), limits)
+    return line
+
+
+def _texts(line: DialogueLine) -> Iterator[str]:
+    yield from (turn.text for turn in line.turns)
+    yield line.rewrite or ""
 
 
 def _explanation(error: ValidationError) -> str:
     """The first thing that is wrong, in one sentence: where, what was given, what was expected."""
-    first = error.errors()[0]
+    first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         return f"broken JSON ({first['ctx']['error']}); expected one object per line"
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
@@ -181,5 +192,5 @@ def _explanation(error: ValidationError) -> str:
     if first["type"] == "missing":
         return f"the field {place!r} is missing"
     message = first["msg"].removeprefix("Value error, ")
-    given = "" if first["type"] == "value_error" else f", got {first['input']!r}"
+    given = "" if first["type"] == "value_error" else f", got {shown(first['input'])}"
     return f"{place}: {message}{given}" if place else f"{message}{given}"

@@ -1,7 +1,7 @@
 """One line of our own JSONL formats, as pydantic models: strict types, no unknown fields, spans inside their text."""
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -10,6 +10,11 @@ from friend_training.examples import OPENING, SPEAKER
 Role = Literal["ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "TMP", "LOC", "PRP"]
 Name = Annotated[str, Field(min_length=1)]
 Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+T = TypeVar("T")
+Several = Annotated[tuple[T, ...], Field(fail_fast=True)]
+"""A list, of which only the first wrong part is told: one of a million wrong parts would make a million errors."""
 
 
 class _Line(BaseModel):
@@ -21,7 +26,7 @@ class TurnLine(_Line):
 
     speaker: Name
     text: str
-    words: tuple[str, ...] | None = None
+    words: Several[str] | None = None
 
     @model_validator(mode="after")
     def _words_give_text(self) -> Self:
@@ -46,7 +51,7 @@ class PredicateLine(_Line):
 
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
-    arguments: tuple[ArgumentLine, ...] | None = None
+    arguments: Several[ArgumentLine] | None = None
     confidence: Confidence | None = None
 
 
@@ -55,8 +60,8 @@ class DialogueLine(_Line):
     its rewriting label; both are optional. `confidence` is that of a predicted rewrite."""
 
     id: Name
-    turns: Annotated[tuple[TurnLine, ...], Field(min_length=1)]
-    predicates: tuple[PredicateLine, ...] | None = None
+    turns: Annotated[Several[TurnLine], Field(min_length=1)]
+    predicates: Several[PredicateLine] | None = None
     rewrite: Name | None = None
     confidence: Confidence | None = None
 
@@ -86,7 +91,7 @@ class SentencePredicateLine(_Line):
 
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
-    arguments: tuple[SentenceArgumentLine, ...]
+    arguments: Several[SentenceArgumentLine]
 
 
 class SentenceLine(_Line):
@@ -94,7 +99,7 @@ class SentenceLine(_Line):
 
     id: Name
     text: Name
-    predicates: tuple[SentencePredicateLine, ...]
+    predicates: Several[SentencePredicateLine]
 
     @model_validator(mode="after")
     def _spans_fit(self) -> Self:

@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from friend_training.corpora.lines import numbered_lines
+from friend_training.core.limits import Limits, exceeds
+from friend_training.corpora.lines import check_texts, numbered_lines, open_content
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
 from friend_training.role_names import our_role
 
 _PREDICATE = "rel"
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ def read_propbank(path: str | Path, problems: Problems) -> Iterator[TaggedSenten
     path = Path(path)
     lines = _folder_lines(path, problems) if path.is_dir() else _slash_lines(path, problems)
     sentences: dict[tuple[str, ...], list[_Line]] = {}
+    _check_size(path, problems.limits)
     for line in lines:
         sentences.setdefault(line.words, []).append(line)
     for gathered in sentences.values():
@@ -48,12 +51,24 @@ class _Line:
     arguments: tuple[tuple[str, int, int], ...]  # (our role, first word, last word)
 
 
+def _check_size(path: Path, limits: Limits) -> None:
+    """The lines of a sentence may stand anywhere, so all are held until the last is read."""
+    for file in [_column_file(path, name) for name in "abc"] if path.is_dir() else [path]:
+        with open_content(file, limits) as content:
+            size = 0
+            while size <= limits.whole and (block := content.read(_BLOCK)):
+                size += len(block)
+        if size > limits.whole:
+            raise DataError(f"more than {limits.whole:,} bytes; {exceeds('whole', limits.whole)}", path=file)
+
+
 def _folder_lines(folder: Path, problems: Problems) -> Iterator[_Line]:
     columns = [dict(numbered_lines(_column_file(folder, name), problems)) for name in "abc"]
     for number in sorted(set().union(*columns)):
         line = None
         with problems.skipping(number):
             words, tags, labels = (tuple(column.get(number, "").split()) for column in columns)
+            check_texts(words, problems.limits)
             line = _line(number, words, tags, labels)
         if line is not None:
             yield line
@@ -76,6 +91,7 @@ def _slash_lines(path: str | Path, problems: Problems) -> Iterator[_Line]:
             if any(len(cell) != 3 for cell in cells):
                 raise DataError("expected word/POS/label for every word")
             words, tags, labels = zip(*cells, strict=True)
+            check_texts(words, problems.limits)
             line = _line(number, words, tags, labels)
         if line is not None:
             yield line

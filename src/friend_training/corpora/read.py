@@ -9,9 +9,10 @@ from friend_training.corpora import chat, jsonl, rewriting
 from friend_training.corpora.catalogue import part_path
 from friend_training.corpora.csrl import read_csrl
 from friend_training.corpora.fingerprint import fingerprint
+from friend_training.corpora.lines import first_line
 from friend_training.corpora.problems import Problem, Problems
 from friend_training.corpora.propbank import read_propbank
-from friend_training.corpora.sniff import FORMATS, first_line, json_object, sniff
+from friend_training.corpora.sniff import FORMATS, json_object, sniff
 from friend_training.errors import DataError
 from friend_training.examples import CsrlExample, Dialogue, RewritingExample, SrlExample
 
@@ -62,11 +63,19 @@ def read_examples(path: str | Path, kind: Kind, *, format: str | None = None, st
     """
     known = format or sniff(path)
     problems = Problems(path, strict=strict or known == "jsonl")
-    examples = list(stream_examples(path, kind, problems, format=known))
-    if not examples:
-        first = f"; line {problems.found[0].line}: {problems.found[0].message}" if problems.found else ""
-        raise DataError(f"no {kind} example can be read from this file (format {known}){first}", path=path)
+    examples = list(some_examples(stream_examples(path, kind, problems, format=known), problems, kind, known))
     return Loaded(examples, tuple(problems.found), known, kind)
+
+
+def some_examples(examples: Iterator[T], problems: Problems, kind: Kind, format: str) -> Iterator[T]:
+    """The same examples, and an error where there is none at all."""
+    none = True
+    for example in examples:
+        none = False
+        yield example
+    if none:
+        first = f"; line {problems.found[0].line}: {problems.found[0].message}" if problems.found else ""
+        raise DataError(f"no {kind} example can be read from this file (format {format}){first}", path=problems.path)
 
 
 def stream_examples(path: str | Path, kind: Kind, problems: Problems, *, format: str) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from friend_training.corpora.lines import numbered_lines
+from friend_training.corpora.lines import check_texts, numbered_lines
 from friend_training.corpora.problems import Problems
 from friend_training.errors import DataError
 from friend_training.examples import Dialogue, RewritingExample, Turn
@@ -72,6 +72,7 @@ def _read(
         example = None
         with problems.skipping(number):
             utterances, rewrite = fields(line)
+            check_texts((*utterances, rewrite), problems.limits)
             example = _example(f"{name}:{number}", [utterance.strip() for utterance in utterances], rewrite.strip())
         if example is not None:
             yield example

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from friend_training.core.limits import Limits
 from friend_training.errors import DataError
 
 JSONL, PARQUET = ".jsonl", ".parquet"
@@ -42,14 +43,14 @@ class Scanned:
     digest: str
 
 
-def scan(address: str, shard_size: int, hash_of: Callable[[bytes], int]) -> Scanned:
-    """Go through a file once."""
+def scan(address: str, shard_size: int, hash_of: Callable[[bytes], int], limits: Limits) -> Scanned:
+    """Go through a file once. `hash_of` is given a line above the limit only as far as it is read."""
     hashes = array("Q")
     places: list[ShardPlace] = []
     with _opened(address) as file:
         if address.endswith(PARQUET):
             digest = _digest(file)
-            for _, raw in _parquet_rows(file, 1, None, only_ids=True):
+            for _, raw in _parquet_rows(file, address, 1, None, only_ids=True):
                 hashes.append(hash_of(raw))
             places = [
                 ShardPlace(address, first + 1, min(shard_size, len(hashes) - first))
@@ -57,12 +58,15 @@ def scan(address: str, shard_size: int, hash_of: Callable[[bytes], int]) -> Scan
             ]
         else:
             total, offset = sha256(), 0
-            for number, raw in enumerate(file):
+            number = 0
+            while raw := file.readline(limits.line + 2):
                 if number % shard_size == 0:
                     places.append(ShardPlace(address, number + 1, 0, offset))
-                total.update(raw)
-                offset += len(raw)
                 hashes.append(hash_of(raw))
+                number += 1
+                for part in _whole_line(raw, file):
+                    total.update(part)
+                    offset += len(part)
             digest = total.hexdigest()
             places = [
                 ShardPlace(p.address, p.first, min(shard_size, len(hashes) - p.first + 1), p.offset) for p in places
@@ -70,17 +74,28 @@ def scan(address: str, shard_size: int, hash_of: Callable[[bytes], int]) -> Scan
     return Scanned(places, np.array(hashes, np.uint64), digest)
 
 
-def rows_of(place: ShardPlace) -> Iterator[tuple[int, bytes]]:
-    """The lines of a shard as JSON, with their numbers; blank ones are left out."""
+def rows_of(place: ShardPlace, limits: Limits) -> Iterator[tuple[int, bytes]]:
+    """The lines of a shard as JSON, with their numbers; blank ones are left out. Of one above the limit a byte more
+    than that is given."""
     with _opened(place.address) as file:
         if place.address.endswith(PARQUET):
-            yield from _parquet_rows(file, place.first, place.count)
+            yield from _parquet_rows(file, place.address, place.first, place.count)
             return
         file.seek(place.offset)
         for number in range(place.first, place.first + place.count):
-            raw = file.readline()
+            raw = file.readline(limits.line + 2)
             if raw.strip():
                 yield number, raw
+            for _ in _whole_line(raw, file):
+                pass
+
+
+def _whole_line(begun: bytes, file: IO[bytes]) -> Iterator[bytes]:
+    """The line that was begun, to its end, in parts of a size that does not matter."""
+    part = begun
+    while part:
+        yield part
+        part = b"" if part.endswith(b"\n") else file.readline(_BLOCK)
 
 
 def _opened(address: str) -> Any:
@@ -99,10 +114,19 @@ def _digest(file: IO[bytes]) -> str:
 
 
 def _parquet_rows(
-    file: IO[bytes], first: int, count: int | None, *, only_ids: bool = False
+    file: IO[bytes], address: str, first: int, count: int | None, *, only_ids: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Rows as lines of JSON. Only the row groups that hold them are read: best not much larger than shards."""
-    parquet = pq.ParquetFile(file)
+    try:
+        yield from _rows(pq.ParquetFile(file), first, count, only_ids=only_ids)
+    except (pa.ArrowException, OSError, ValueError, RecursionError) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise DataError(f"the Parquet file is damaged or of a kind that is not known ({said})", path=address) from error
+
+
+def _rows(
+    parquet: pq.ParquetFile, first: int, count: int | None, *, only_ids: bool = False
+) -> Iterator[tuple[int, bytes]]:
     names = parquet.schema_arrow.names
     written = _JSON_COLUMN in names
     columns = [_JSON_COLUMN] if written else ["id"] if only_ids and "id" in names else names

@@ -8,9 +8,9 @@ To open a pool is to go through its files once, for their fingerprint, for where
 occur twice. What stays in memory is one line for each shard, and 8 bytes for each input while that goes on.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b, sha256
 from typing import Any
 
@@ -18,7 +18,9 @@ import fsspec
 import numpy as np
 from fsspec.implementations.local import LocalFileSystem
 
+from friend_training.core.limits import Limits
 from friend_training.core.pool import ReadShard, SetAside
+from friend_training.corpora.json_values import parse_json
 from friend_training.corpora.jsonl import parse_dialogue
 from friend_training.corpora.lines import decoded
 from friend_training.corpora.shard_files import SUFFIXES, ShardPlace, rows_of, scan
@@ -38,11 +40,12 @@ class FileShard:
 
     def read(self) -> ReadShard:
         inputs, set_aside = [], []
-        for number, raw in rows_of(self.place):
+        limits = Limits.from_environment()
+        for number, raw in rows_of(self.place, limits):
             try:
                 if number in self.twice:
                     raise DataError("its id was given before; ids must be unique in the whole pool")
-                inputs.append(self.parse(decoded(raw)))
+                inputs.append(self.parse(decoded(raw, limits)))
             except DataError as error:
                 set_aside.append(SetAside(self.place.address, number, str(error)))
         return ReadShard(inputs, tuple(set_aside))
@@ -77,8 +80,9 @@ def open_pool(address: str, *, shard_size: int, parse: Parse = parse_dialogue) -
     places: list[ShardPlace] = []
     digest = sha256()
     hashes: list[np.ndarray] = []
+    limits = Limits.from_environment()
     for file in _files(address):
-        found = scan(file, shard_size, _id_hash)
+        found = scan(file, shard_size, partial(_id_hash, limits=limits), limits)
         places += found.places
         hashes.append(found.hashes)
         digest.update(found.digest.encode())
@@ -107,11 +111,11 @@ def _files(address: str) -> list[str]:
     return sorted(path if local else filesystem.unstrip_protocol(path) for path in found)
 
 
-def _id_hash(raw: bytes) -> int:
+def _id_hash(raw: bytes, limits: Limits) -> int:
     """64 bits that stand for the id of a line; 0 where it has none, which is said when the line is read."""
     try:
-        found = json.loads(raw)
-    except ValueError:
+        found = parse_json(decoded(raw, limits), limits)
+    except DataError:
         return 0
     name = found.get("id") if isinstance(found, dict) else None
     return (

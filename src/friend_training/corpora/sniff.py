@@ -1,12 +1,13 @@
 """Which of the known formats a file is in, told by its first line: nobody should have to say what a file shows."""
 
-import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from friend_training.corpora.lines import numbered_lines, open_bytes
-from friend_training.corpora.problems import Problems
+from friend_training.core.limits import Limits
+from friend_training.corpora.json_values import parse_json
+from friend_training.corpora.lines import first_line, open_content
 from friend_training.errors import DataError
 
 FORMATS = (
@@ -24,6 +25,8 @@ FORMATS = (
     "duconv-raw",
 )
 _LOOK = 1 << 16
+_PARTS = ("train", "valid", "test")
+_BEGINS_WITH_PART = re.compile(rf'\s*{{\s*"({"|".join(_PARTS)})"\s*:')
 
 
 def sniff(path: str | Path) -> str:
@@ -40,35 +43,28 @@ def sniff(path: str | Path) -> str:
     return guess
 
 
-def first_line(path: str | Path) -> str:
-    """The first line that is not blank."""
-    for _, line in numbered_lines(path, Problems(path, strict=True)):
-        return line
-    raise DataError("the file is empty", path=path)
-
-
 def json_object(line: str) -> Mapping[str, Any]:
     """The object on a line; nothing if there is none."""
     try:
-        value = json.loads(line)
-    except json.JSONDecodeError:
+        value = parse_json(line, Limits.from_environment())
+    except DataError:
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def _json_format(path: str | Path, line: str) -> str:
     if line.lstrip().startswith("["):
-        with open_bytes(path) as stream:
-            return "kdconv" if b'"messages"' in stream.read(_LOOK) else "lccc"
+        with open_content(path, Limits.from_environment()) as content:
+            return "kdconv" if b'"messages"' in content.read(_LOOK) else "lccc"
     keys = json_object(line).keys()
     if "conversation" in keys:
         return "duconv-raw"
     if "dialogue" in keys:
         return "corecode"
-    # An object over several lines, or one of lists of dialogues, is LCCC's toy data. Anything else that begins like
-    # one object per line is ours, so that a broken line is explained as such.
-    parts = {"train", "valid", "test"}
-    return "lccc" if line.strip() == "{" or (keys and keys <= parts) else "jsonl"
+    # An object over several lines, or one of lists of dialogues, is LCCC's toy data; so is one whose first line is too
+    # long to be read. Anything else that begins like one object per line is ours, so that a broken line is explained.
+    parts = keys <= set(_PARTS) if keys else _BEGINS_WITH_PART.match(line) is not None
+    return "lccc" if line.strip() == "{" or parts else "jsonl"
 
 
 def _text_format(line: str) -> str | None:

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from friend_training.core.limits import exceeds
 from friend_training.corpora.problems import Problems
 from friend_training.corpora.text_files import TextFile, sentence_id, text_files
+from friend_training.errors import DataError
 from friend_training.examples import Bracket, Tree, TreeExample, Words
 
 SUFFIXES = (".mrg", ".ptb")
@@ -30,8 +32,8 @@ _CATEGORY = re.compile(r"[^-=|]+")
 
 def read_treebank(path: str | Path, problems: Problems) -> Iterator[TreeExample]:
     """The trees of a file, of a folder or of an archive. A tree with a fault is reported, and keeps its number."""
-    for file in text_files(path, SUFFIXES):
-        for number, reading in enumerate(_trees(file, problems), start=1):
+    for file in text_files(path, SUFFIXES, problems.limits):
+        for number, reading in enumerate(_trees(file, problems, path), start=1):
             if reading.fault is None:
                 words = Words(sentence_id(file.document, number), tuple(reading.words))
                 yield TreeExample(words, Tree(_chained(reading.brackets), tuple(reading.tags)))
@@ -93,15 +95,21 @@ class _Reading:
             self.brackets.insert(done.place, Bracket(done.start, len(self.words), _category(label)))
 
 
-def _trees(file: TextFile, problems: Problems) -> Iterator[_Reading]:
+def _trees(file: TextFile, problems: Problems, path: str | Path) -> Iterator[_Reading]:
     """Every outermost bracket; one with a fault is read to its end, so that the next tree is found."""
     tree: _Reading | None = None
+    size, limits = 0, problems.limits
     for number, text in file.lines:
         for token in _TOKEN.findall(text):
             if tree is None and token != "(":
                 file.report(problems, number, f"{token!r} stands outside of all trees, expected '('")
                 continue
-            tree = tree or _Reading(number)
+            if tree is None:
+                tree, size = _Reading(number), 0
+            size += len(token)
+            if size > limits.text:
+                message = f"a tree of more than {limits.text:,} characters"
+                raise DataError(f"{message}; {exceeds('text', limits.text)}", path=path, line=number)
             if token == "(":
                 tree.begin(number)
             elif token == ")":

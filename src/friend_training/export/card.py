@@ -1,10 +1,10 @@
 """The model card of an exported model: what it does, what it was made from, how good it is, and where it ends."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from friend_training import __version__
+from friend_training.core.json_files import read_json_lines
 from friend_training.core.run import Run
 from friend_training.examples import ROLES
 from friend_training.scenarios.config import Config, PretrainedEncoder
@@ -52,8 +52,8 @@ INPUTS: dict[TaskName, str] = {
 
 def model_card(*, task: TaskName, method: str, iteration: int, config: Config, run: Run, onnx: bool) -> str:
     """README.md in the form that model hubs read; every number comes from the run."""
-    rows = [json.loads(line) for line in (run.folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
-    mine = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
+    rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
+    mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     encoder = config.encoder
     begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
     before = "" if iteration else " (Base, before any pseudo-label)"

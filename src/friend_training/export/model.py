@@ -83,7 +83,8 @@ class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     ) -> Self:
         """Load a folder that `friend-train export` wrote, or a hub repository that holds one, to compute on `device`:
         auto, cpu, cuda, cuda:N or mps. `to` moves it later."""
-        model: Self = super().from_pretrained(str(source), *inputs, **options)
+        options.pop("trust_remote_code", None)  # all code of these models is here
+        model: Self = super().from_pretrained(str(source), *inputs, trust_remote_code=False, **options)
         config = model.config
         assert isinstance(config, FriendTrainedConfig)
         model.task = _task(config, source, model.network, device)

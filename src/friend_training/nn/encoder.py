@@ -31,6 +31,11 @@ class EncoderShape:
     heads: int = 4
     dropout: float = 0.1
 
+    def __post_init__(self) -> None:
+        # Rotary positions turn the numbers of a head in pairs.
+        if self.width % (2 * self.heads):
+            raise ConfigError(f"{self.heads} heads cannot share a width of {self.width}: each needs an even part of it")
+
 
 class Encoder(nn.Module):
     """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`.

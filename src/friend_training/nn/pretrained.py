@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 
 def read_config(source: str | Path) -> Any:
-    return _opened(source, "config.json", lambda: AutoConfig.from_pretrained(str(source)))
+    return _opened(source, "config.json", lambda: AutoConfig.from_pretrained(str(source), trust_remote_code=False))
 
 
 def read_tokenizer(source: str | Path) -> Any:
     """The fast tokenizer of that encoder: others do not say which characters a token stands for."""
-    backend = _opened(source, "tokenizer", lambda: AutoTokenizer.from_pretrained(str(source)))
+    backend = _opened(source, "tokenizer", lambda: AutoTokenizer.from_pretrained(str(source), trust_remote_code=False))
     if not backend.is_fast:
         raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
     # Some are published with the padding and cutting of their makers' own program: a text would not be its tokens.
@@ -49,7 +49,9 @@ def read_model(source: str | Path) -> nn.Module:
     model: nn.Module = _opened(
         source,
         "weights",
-        lambda: AutoModel.from_pretrained(str(source), config=config, dtype=torch.float32, **extra),
+        lambda: AutoModel.from_pretrained(
+            str(source), config=config, dtype=torch.float32, trust_remote_code=False, **extra
+        ),
     )
     _check_encoder(source, model)
     return model
@@ -57,7 +59,9 @@ def read_model(source: str | Path) -> nn.Module:
 
 def empty_model(config: Any) -> nn.Module:
     """The architecture that a config describes, without its weights."""
-    model: nn.Module = AutoModel.from_config(config, **_without_pooler(config))  # type: ignore[no-untyped-call]
+    model: nn.Module = AutoModel.from_config(  # type: ignore[no-untyped-call]
+        config, trust_remote_code=False, **_without_pooler(config)
+    )
     return model
 
 
@@ -108,7 +112,7 @@ def _check_encoder(source: str | Path, model: Any) -> None:
 def _opened(source: str | Path, part: str, read: Callable[[], T]) -> T:
     try:
         return read()
-    except (OSError, ValueError, ImportError) as error:
+    except Exception as error:  # the libraries under transformers tell of damage in exceptions of any type
         if not Path(source).is_dir():
             raise ConfigError(
                 f"encoder {str(source)!r} was not found: there is no such folder, neither as given nor below "

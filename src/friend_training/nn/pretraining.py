@@ -29,7 +29,7 @@ def pretrain_encoder(folder: str | Path, texts: Sequence[str], shape: EncoderSha
     folder = Path(folder)
     tokenizer = make_encoder(folder, list(texts), shape, seed=seed)
     vectors, known = neighbour_vectors(texts, tokenizer, shape.width, seed=seed)
-    model = AutoModel.from_pretrained(str(folder))
+    model = AutoModel.from_pretrained(str(folder), trust_remote_code=False)
     with torch.no_grad():
         words = model.get_input_embeddings().weight
         # As long as the vectors they replace: what is added to them (turns, predicates) must not drown.

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter
 
 from friend_training.core.files import atomic_file
 from friend_training.core.task import Input
+from friend_training.errors import RunError
 
 INPUTS, GOLD = "inputs.parquet", "gold.parquet"
 AT_A_TIME = 10_000
@@ -47,7 +48,7 @@ def kept_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     wanted = sorted(set(ids))
     if not (folder / INPUTS).is_file() or not wanted:
         return {}
-    rows = pq.read_table(folder / INPUTS, filters=[("id", "in", wanted)])
+    rows = _read(folder / INPUTS, ("id", "input"), ("id", "in", wanted))
     return dict(zip(rows["id"].to_pylist(), rows["input"].to_pylist(), strict=True))
 
 
@@ -55,8 +56,16 @@ def kept_gold(folder: Path, task: str) -> list[str]:
     """The JSON of a task's gold labels, as far as the run has kept them."""
     if not (folder / GOLD).is_file():
         return []
-    labels: list[str] = pq.read_table(folder / GOLD, filters=[("task", "=", task)])["label"].to_pylist()
+    labels: list[str] = _read(folder / GOLD, ("task", "label"), ("task", "=", task))["label"].to_pylist()
     return labels
+
+
+def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any]) -> pa.Table:
+    try:
+        return pq.read_table(path, columns=list(columns), filters=[wanted])
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0][:200]
+        raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({said})") from error
 
 
 def _json(values: Iterable[Any]) -> list[str]:

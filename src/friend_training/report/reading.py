@@ -3,21 +3,21 @@
 Two kinds of folder are read alike: a study, with one run per method below methods/, and a single run.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training import __version__
+from friend_training.core.json_files import read_json_lines
 from friend_training.core.run import Run
-from friend_training.errors import RunError
+from friend_training.core.yaml_values import read_yaml
+from friend_training.errors import ConfigError, RunError
 from friend_training.methods.registry import METHODS as KNOWN
 from friend_training.report.words import method_in_words
 from friend_training.runs.steps import Select
 
 METHODS, RESULTS = "methods", "results.jsonl"
+_EVALUATION = ("task", "iteration", "split", "metrics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def read_study(folder: str | Path) -> Study:
     folder = Path(folder)
     run = Run.open(folder)
     config = _config(run)
-    records = _records(folder / RESULTS)
+    records = _records(folder / RESULTS, needed=("method", "metrics", "version"))
     inside = _outer(folder) is not None
     is_study = not inside and "methods" in config
     methods = _methods(folder, records) if is_study else (_method(folder.resolve().name, folder),)
@@ -115,8 +115,10 @@ def _methods(folder: Path, records: list[dict[str, Any]]) -> tuple[MethodRun, ..
 
 
 def _method(name: str, folder: Path) -> MethodRun:
-    rows = _records(folder / "metrics.jsonl")
-    return MethodRun(name, Run.open(folder), tuple(Evaluation(**row) for row in rows))
+    rows = _records(folder / "metrics.jsonl", needed=_EVALUATION)
+    return MethodRun(
+        name, Run.open(folder), tuple(Evaluation(**{name: row[name] for name in _EVALUATION}) for row in rows)
+    )
 
 
 def _evaluations(metrics: dict[str, float]) -> tuple[Evaluation, ...]:
@@ -136,17 +138,13 @@ def _outer(folder: Path) -> Path | None:
 
 def _config(run: Run) -> dict[str, Any]:
     """A run that somebody made with the library may have any text here, or none."""
+    path = run.folder / "config.yaml"
     try:
-        given = yaml.safe_load(run.config_text)
-    except yaml.YAMLError as error:
-        raise RunError(f"{run.folder / 'config.yaml'}: expected YAML; it is damaged: {error}") from None
+        given = read_yaml(run.config_text, str(path))
+    except ConfigError as error:
+        raise RunError(f"{path}: expected YAML; it is damaged: {error}") from None
     return given if isinstance(given, dict) else {}
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        return []
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except ValueError:
-        raise RunError(f"{path}: expected one JSON object per line; it is damaged") from None
+def _records(path: Path, *, needed: tuple[str, ...]) -> list[dict[str, Any]]:
+    return read_json_lines(path, "a record", needed=needed) if path.is_file() else []

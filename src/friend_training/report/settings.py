@@ -1,9 +1,10 @@
 """What was run, with what, where: the config in short, and the machine."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from friend_training.core.json_files import read_json_object
 
 PACKAGES = ("torch", "transformers", "numpy", "pyarrow", "scikit-learn")
 """Those that decide what comes out; the others are in environment.json."""
@@ -29,8 +30,9 @@ def machine(folder: Path) -> list[tuple[str, str]]:
     path = folder / "environment.json"
     if not path.is_file():
         return []
-    environment = json.loads(path.read_text(encoding="utf-8"))
-    there = environment.get("packages", {})
+    environment = read_json_object(path, "what the run was made with")
+    there = environment.get("packages")
+    there = there if isinstance(there, dict) else {}
     packages = " · ".join(f"{name} {there[name]}" for name in PACKAGES if name in there)
     plain = [(name, _words(value)) for name, value in environment.items() if name != "packages"]
     return [*plain, *([("packages", packages)] if packages else [])]

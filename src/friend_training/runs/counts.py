@@ -1,13 +1,22 @@
 """What a method got right in each test example: the material of significance tests, kept in its run folder."""
 
+import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from friend_training.core.counts import Counts
 from friend_training.core.files import atomic_file
+from friend_training.errors import RunError
 
 COUNTS = "counts.npz"
+
+_DAMAGED = (
+    *(ValueError, EOFError, KeyError, AttributeError, RuntimeError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What NumPy and the archive under it say of a file that is not what was written."""
 
 
 def add_counts(run: Path, task: str, counts: Counts) -> None:
@@ -22,5 +31,8 @@ def save_counts(path: Path, counts: dict[str, Counts]) -> None:
 
 
 def load_counts(path: Path) -> dict[str, Counts]:
-    with np.load(path) as found:
-        return {task: found[task].astype(np.float64) for task in found.files}
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            return {task: found[task].astype(np.float64) for task in found.files}
+    except (OSError, *_DAMAGED) as error:
+        raise RunError(f"{path}: expected the counts of a result; it is damaged ({error})") from error

@@ -2,16 +2,17 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
 from friend_training.scenarios.data_sections import EmbeddedData, FileData, PublicData
 from friend_training.scenarios.pick_thresholds import PickThreshold
-from friend_training.scenarios.section import Count, Section, Share
+from friend_training.scenarios.section import Count, PlainName, Section, Share, settings_refused
 
 Mark = Literal["after", "input"]
 """`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
@@ -49,6 +50,13 @@ class ScratchEncoder(Section):
     width: Count
     heads: Count
     dropout: Share
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> Self:
+        # Rotary positions turn the numbers of a head in pairs.
+        if self.width % (2 * self.heads):
+            raise ValueError(f"{self.heads} heads cannot share a width of {self.width}: each needs an even part of it")
+        return self
 
 
 class PretrainedEncoder(Section):
@@ -189,7 +197,7 @@ class Config(Section):
     gold's balance allows ('balanced', also when left out), or all of them.
     """
 
-    name: str
+    name: PlainName
     seed: Annotated[int, Field(ge=0)]
     threads: Count
     methods: tuple[Method, ...]
@@ -270,10 +278,7 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
 
 
 def parse_config(text: str, where: str, overrides: list[str] | None = None) -> Config:
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{where}: not valid YAML: {error}") from None
+    values = read_yaml(text, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
     values = {**values, "engine": values.get("engine", THIS_PROCESS.model_dump(mode="json"))}
@@ -282,8 +287,7 @@ def parse_config(text: str, where: str, overrides: list[str] | None = None) -> C
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(p) for p in e['loc'])}: {e['msg']} (given: {e['input']!r})" for e in error.errors()]
-        raise ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines)) from None
+        raise settings_refused(error, where) from None
 
 
 def config_text(config: Config) -> str:
@@ -296,11 +300,7 @@ def _override(values: dict[str, Any], override: str) -> dict[str, Any]:
     name, separator, text = override.partition("=")
     if not separator:
         raise ConfigError(f"--set {override}: key=value was expected, such as tasks.csrl.base_steps=300")
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise ConfigError(f"--set {override}: {text!r} is not a YAML value") from None
-    return _changed(values, name.split("."), value, override)
+    return _changed(values, name.split("."), read_yaml(text, f"--set {' '.join(override.split())[:80]}"), override)
 
 
 def _changed(values: Any, path: list[str], value: Any, override: str) -> dict[str, Any]:

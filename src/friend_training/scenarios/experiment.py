@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, ValidationError, field_validator
 
+from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import with_needed
 from friend_training.scenarios.config import Config, Method
 from friend_training.scenarios.results import done, settings_id
-from friend_training.scenarios.section import Section
+from friend_training.scenarios.section import PlainName, Section, settings_refused
 from friend_training.scenarios.shipped import find_config
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
@@ -31,7 +31,7 @@ class Variant(Section):
     drawn as a level line.
     """
 
-    name: Annotated[str, Field(pattern=r"^[\w.-]+$")]
+    name: PlainName
     set: tuple[str, ...] = ()
     methods: tuple[Method, ...] | None = None
     at: dict[Literal["csrl", "rewriting"], float] = Field(default_factory=dict)
@@ -88,12 +88,13 @@ def load_experiment(folder: str | Path) -> Experiment:
     if not path.is_file():
         raise ConfigError(f"{folder} is no experiment: it has no experiment.yaml")
     try:
-        return Experiment.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from None
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: an experiment is UTF-8 text; byte {error.start} is not") from None
+    try:
+        return Experiment.model_validate(read_yaml(text, str(path)))
     except ValidationError as error:
-        lines = [f"  {'.'.join(str(p) for p in e['loc'])}: {e['msg']} (given: {e['input']!r})" for e in error.errors()]
-        raise ConfigError(f"{path}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines)) from None
+        raise settings_refused(error, str(path)) from None
 
 
 def pieces(

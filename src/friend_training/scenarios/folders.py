@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training.core.files import write_text
+from friend_training.core.json_files import read_json_lines
 from friend_training.core.processes import is_first
 from friend_training.core.run import Run
+from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.scenarios.config import Config, config_text, parse_config
@@ -109,7 +109,7 @@ def remember_methods(run: Run, config: Config) -> None:
 
     All else must be as it was, because what is finished is never done again.
     """
-    before = yaml.safe_load(run.config_text)
+    before = read_yaml(run.config_text, str(run.folder / "config.yaml"))
     now = config.model_dump(mode="json")
     changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
     if changed:
@@ -143,7 +143,7 @@ def read_records(folder: str | Path) -> list[dict[str, Any]]:
     """The records of a run's finished methods."""
     folder = Path(folder)
     path = folder / RESULTS
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+    return read_json_lines(path, "a result", needed=("method", "metrics")) if path.is_file() else []
 
 
 def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:

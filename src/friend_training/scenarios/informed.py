@@ -65,7 +65,7 @@ def informed_start(
         summary = task.fit(train, (), dev=dev[: bridge.dev], plan=plan)
         if not is_first():
             return {}
-        with atomic_folder(folder) as new:
+        with atomic_folder(folder, replace=True) as new:
             task.save(new)
         return {"sentences": len(train), "steps": summary.steps, "dev": dict(task.evaluate(dev))}
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training.core.files import atomic_folder
 from friend_training.core.processes import is_first
 from friend_training.core.run import Run
 from friend_training.core.task import FitPlan
+from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape
@@ -53,7 +52,7 @@ def resource_steps(config: Config) -> list[Prepare]:
 
 def check_resources(made_in: Run, config: Config) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
-    before, now = yaml.safe_load(made_in.config_text), config.model_dump(mode="json")
+    before, now = read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")), config.model_dump(mode="json")
     for setting in RESOURCE_SETTINGS:
         if before[setting] != now[setting]:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
@@ -75,7 +74,7 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
         # Raw text only: the pool and the bridge's sentences, never dev or test; the same for every seed.
         texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
         texts += [example.sentence.text for example in data.bridge_train]
-        with atomic_folder(folder) as new:
+        with atomic_folder(folder, replace=True) as new:
             pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
         return {"texts": len(texts)}
 
@@ -114,7 +113,7 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
         if not is_first():
             return {}
         metrics = dict(task.evaluate(data.bridge_dev))
-        with atomic_folder(folder) as new:
+        with atomic_folder(folder, replace=True) as new:
             task.save(new)
         return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from friend_training.core.files import atomic_file
 from friend_training.errors import DataError
 
 RESULTS, COUNTS = "results.jsonl", "counts"
@@ -33,15 +34,22 @@ def read_results(folder: Path) -> list[dict[str, Any]]:
     path = folder / RESULTS
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8: byte {error.start} is not", path=path) from None
     return [_record(line, path, number) for number, line in enumerate(lines, start=1)]
 
 
 def _record(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        record: dict[str, Any] = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"broken JSON ({error.msg}); expected one result per line", path=path, line=number) from None
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        said = error.msg if isinstance(error, json.JSONDecodeError) else "not to be read"
+        raise DataError(f"broken JSON ({said}); expected one result per line", path=path, line=number) from None
+    if not isinstance(record, dict) or not record.keys() >= {"config_id", "method", "seed"}:
+        message = "expected a result with config_id, method and seed"
+        raise DataError(message, path=path, line=number)
     return record
 
 
@@ -58,8 +66,8 @@ def add_result(folder: Path, record: dict[str, Any], counts: Path) -> None:
     """Append a result and keep a copy of its counts, if it has some."""
     if counts.is_file():
         target = counts_path(folder, (record["config_id"], record["method"], record["seed"]))
-        target.parent.mkdir(exist_ok=True)
-        shutil.copyfile(counts, target)
+        with atomic_file(target) as temporary:
+            shutil.copyfile(counts, temporary)
     # One write of a whole line: runs side by side append to the same file.
     with (folder / RESULTS).open("a", encoding="utf-8") as file:
         file.write(json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n")

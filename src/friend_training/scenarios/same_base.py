@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from friend_training.core.files import atomic_folder
 from friend_training.core.run import Run
+from friend_training.core.yaml_values import read_yaml
 from friend_training.runs.steps import Test
 from friend_training.scenarios.config import Config, config_text
 from friend_training.scenarios.folders import changed_on_resume, method_folder
@@ -61,6 +60,6 @@ def _has_the_same(other: Path, run: Run, config: Config, method: str) -> bool:
     if not (base / "run.json").is_file() or any(Run.open(base).result(Test(task)) is None for task in TASKS):
         return False
     seen = [name for name in run.fingerprints if name.startswith(TASKS) and (method == "base" or "gold" not in name)]
-    theirs, before = Run.open(other).fingerprints, yaml.safe_load(Run.open(other).config_text)
+    theirs, before = Run.open(other).fingerprints, read_yaml(Run.open(other).config_text, str(other / "config.yaml"))
     same_data = all(theirs.get(name) == run.fingerprints[name] for name in seen)
     return same_data and base_settings(before, method) == base_settings(config.model_dump(mode="json"), method)

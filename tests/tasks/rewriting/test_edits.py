@@ -2,11 +2,16 @@ import gzip
 from itertools import combinations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
+from cubic_edits import cubic_script
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Insertion, Rewrite, Turn
+from friend_training.tasks.rewriting import edits
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script, origin, place_of
 
 SOURCES: tuple[SpanSource, ...] = ("context", "dialogue")
@@ -52,6 +57,53 @@ def enumerate_scripts(dialogue: Dialogue, source: SpanSource) -> dict[str, tuple
                 cost = (sum(map(bool, inserted)), count)
                 best[text] = min(best.get(text, cost), cost)
     return best
+
+
+@given(
+    texts=st.lists(
+        st.one_of(small_texts("ab", 12), small_texts("a", 12), small_texts("abc甲", 12)), min_size=2, max_size=5
+    ),
+    source=st.sampled_from(SOURCES),
+)
+@settings(max_examples=1500, deadline=None)
+def test_scripts_are_those_of_the_slow_way(texts: list[str], source: SpanSource) -> None:
+    *turns, rewrite = texts
+    dialogue = dialogue_of(*turns)
+    assert build_script(dialogue, rewrite, span_source=source) == cubic_script(dialogue, rewrite, span_source=source)
+
+
+@given(scripts())
+@settings(max_examples=1000, deadline=None)
+def test_buildable_scripts_are_those_of_the_slow_way(case: tuple[Dialogue, Rewrite, SpanSource]) -> None:
+    dialogue, script, source = case
+    rewrite = apply_script(dialogue, script)
+    assert build_script(dialogue, rewrite, span_source=source) == cubic_script(dialogue, rewrite, span_source=source)
+
+
+def test_work_grows_with_the_square_of_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: how many stretches of one occurrence there are, on which all the work is done."""
+    counted = []
+    inserted = edits._Spans.inserted
+
+    def counting(spans: edits._Spans, after: NDArray[np.int64]) -> NDArray[np.int64]:
+        counted.append(len(spans._ends))
+        return inserted(spans, after)
+
+    monkeypatch.setattr(edits._Spans, "inserted", counting)
+    for text in ("哈" * 400, "哈哈呵" * 130, "".join(chr(0x4E00 + n * 37 % 101) for n in range(400))):
+        counted.clear()
+        build_script(dialogue_of(text, text[:-7]), text[3:] + text[:5], span_source="dialogue")
+        assert len(counted) == len(text) - 7 + 1
+        assert max(counted) < 8 * len(text)  # all pairs of places are some 80,000
+
+
+def test_texts_that_are_too_long_for_a_script_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(DataError, match="d: an edit script for 2,001 characters; at most 2,000 are read"):
+        build_script(dialogue_of("a", "b"), "a" * 2001, span_source="context")
+    monkeypatch.setenv("FRIEND_TRAINING_MAX_TEXT", "10")
+    with pytest.raises(DataError, match="d: a dialogue of 12 characters"):
+        build_script(dialogue_of("a" * 11, "b"), "a", span_source="context")
+    assert build_script(dialogue_of("a" * 11, "b"), "b", span_source="context") == Rewrite("b")
 
 
 @given(scripts())

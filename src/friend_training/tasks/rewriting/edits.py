@@ -14,9 +14,13 @@ Several scripts can build the same rewrite, and a model must be taught always th
    is inserted before the pronoun, not after it.
 """
 
-from operator import add
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from friend_training.core.limits import Limits, exceeds
+from friend_training.errors import DataError
 from friend_training.examples import Dialogue, Insertion, Rewrite
 
 SpanSource = Literal["context", "dialogue"]
@@ -28,55 +32,64 @@ def build_script(dialogue: Dialogue, rewrite: str, *, span_source: SpanSource) -
     A dynamic programme from the right over (characters of u_t left, characters of the rewrite left):
     `after[j][i]` is the cost of making rewrite[i:] from u_t[j:] when nothing more may be inserted before character j,
     `best[j][i]` when a span still may. The criteria above are the digits of one integer cost.
+
+    Time and memory grow with the product of the two lengths: both are limited (`check_length`).
     """
     utterance = dialogue.utterance.text
     if rewrite == utterance:
         return Rewrite(rewrite)
+    check_length(dialogue, rewrite)
     sources = _Sources(dialogue, rewrite, span_source=span_source)
-    distances = sources.distances()
 
     length, goal = len(utterance), len(rewrite)
     deletion = (length + 1) * (len(sources.joined) + 1)  # more than all distances of one script together
     insertion = deletion * (length + 1)  # more than all its deletions
     impossible = insertion * (length + 2)
-    costs = [[insertion + distance for distance in row] for row in distances]
+    spans = _Spans(sources, insertion, impossible)
 
-    after = [[impossible] * (goal + 1) for _ in range(length + 1)]
-    best = [[impossible] * (goal + 1) for _ in range(length + 1)]
+    after = np.full((length + 1, goal + 1), impossible, np.int64)
+    best = np.full((length + 1, goal + 1), impossible, np.int64)
+    characters, own = _codes(rewrite), _codes(utterance)
     for j in range(length, -1, -1):
-        row = after[j]
         if j == length:
-            row[goal] = 0
+            after[j, goal] = 0
         else:
-            character, following = utterance[j], best[j + 1]
-            for i in range(goal + 1):
-                row[i] = following[i] + deletion
-                if i < goal and rewrite[i] == character and following[i + 1] < row[i]:
-                    row[i] = following[i + 1]
-        best[j] = [
-            min(row[i], min(map(add, costs[i], row[i + 1 : i + 1 + len(costs[i])]))) if costs[i] else row[i]
-            for i in range(goal)
-        ]
-        best[j].append(row[goal])
-    if best[0][0] >= impossible:
+            kept = np.where(characters == own[j], best[j + 1, 1:], impossible)
+            after[j] = best[j + 1] + deletion
+            np.minimum(after[j, :-1], kept, out=after[j, :-1])
+        best[j] = spans.inserted(after[j])
+        np.minimum(best[j], after[j], out=best[j])
+    if best[0, 0] >= impossible:
         return None
 
     deleted: list[int] = []
     insertions: list[Insertion] = []
     i = 0
     for j in range(length + 1):
-        for size, cost in enumerate(costs[i] if i < goal else (), start=1):
-            if best[j][i] == cost + after[j][i + size]:
-                turn, start = sources.locate(rewrite[i : i + size])
-                insertions.append(Insertion(before=j, turn=turn, start=start, end=start + size))
-                i += size
-                break
+        same = spans.costs(i) + after[j, i + 1 :] == best[j, i]
+        if same.any():
+            size = int(same.argmax()) + 1
+            turn, start = sources.locate(rewrite[i : i + size])
+            insertions.append(Insertion(before=j, turn=turn, start=start, end=start + size))
+            i += size
         if j < length:
-            if i < goal and rewrite[i] == utterance[j] and after[j][i] == best[j + 1][i + 1]:
+            if i < goal and rewrite[i] == utterance[j] and after[j, i] == best[j + 1, i + 1]:
                 i += 1
             else:
                 deleted.append(j)
     return Rewrite(rewrite, tuple(deleted), tuple(insertions))
+
+
+def check_length(dialogue: Dialogue, rewrite: str) -> None:
+    """Refuse what would take minutes and gigabytes: u_t and its rewrite, and the dialogue that spans come from."""
+    limits = Limits.from_environment()
+    longest = max(len(dialogue.utterance.text), len(rewrite))
+    if longest > limits.script:
+        message = f"{dialogue.id}: an edit script for {longest:,} characters"
+        raise DataError(f"{message}; {exceeds('script', limits.script)}")
+    whole = sum(len(turn.text) for turn in dialogue.turns)
+    if whole > limits.text:
+        raise DataError(f"{dialogue.id}: a dialogue of {whole:,} characters; {exceeds('text', limits.text)}")
 
 
 def apply_script(dialogue: Dialogue, script: Rewrite) -> str:
@@ -132,21 +145,71 @@ class _Sources:
             self.starts.append(start)
             start += len(dialogue.turns[turn].text) + 1
 
-    def distances(self) -> list[list[int]]:
-        """For each position i of the rewrite, the distances of rewrite[i:i+1], rewrite[i:i+2], … while they match.
-
-        Every prefix of a match is a match too; and if one of size s starts at i, one of size s-1 starts at i+1.
-        """
-        total, rows, longest = len(self.joined), [], 0
-        for i in range(len(self.rewrite)):
-            longest = max(longest - 1, 0)
-            while i + longest < len(self.rewrite) and self.rewrite[i : i + longest + 1] in self.joined:
-                longest += 1
-            rows.append([total - self.joined.rfind(self.rewrite[i : i + s]) - s for s in range(1, longest + 1)])
-        return rows
-
     def locate(self, span: str) -> tuple[int, int]:
         """The turn and offset of the nearest occurrence."""
         position = self.joined.rfind(span)
         index = max(index for index, start in enumerate(self.starts) if start <= position)
         return self.turns[index], position - self.starts[index]
+
+
+class _Spans:
+    """What it costs to insert rewrite[i:k], for all i < k, and the cheapest way to go on from each i.
+
+    The nearest occurrence of rewrite[i:k] is the one that ends last. For one k, the more characters it must have before
+    its end (the smaller i is), the fewer places are left: so the i fall into a few stretches with one occurrence each.
+    These stretches, and not all pairs (i, k), are what `inserted` goes through.
+    """
+
+    def __init__(self, sources: _Sources, insertion: int, impossible: int) -> None:
+        goal, total = len(sources.rewrite), len(sources.joined)
+        self._goal, self._impossible = goal, impossible
+        self._costs = np.full((goal + 1, goal), impossible, np.int64)  # [i, k - 1]
+        joined = _codes(sources.joined)
+        matched = np.zeros(total + 1, np.int64)  # how many characters before each place read like those before k
+        longest = np.zeros(total + 2, np.int64)
+        firsts, lasts, ends, costs = [], [], [], []
+        for k, character in enumerate(_codes(sources.rewrite), start=1):
+            matched[1:] = (matched[:-1] + 1) * (joined == character)
+            np.maximum.accumulate(matched[::-1], out=longest[1:])  # from the right: the last place with so many
+            (places,) = (longest[1:] != longest[:-1]).nonzero()
+            shortest = 1
+            for place in places:
+                most = int(longest[place + 1])
+                first, last = k - most, k - shortest
+                cost = insertion + int(place)  # the characters from the span's end to the end of the context
+                self._costs[first : last + 1, k - 1] = cost
+                firsts.append(first)
+                lasts.append(last)
+                ends.append(k)
+                costs.append(cost)
+                shortest = most + 1
+        self._ends, self._stretch_costs = np.array(ends, np.int64), np.array(costs, np.int64)
+        # A stretch is covered by two overlapping blocks of 2^level: `inserted` writes the least cost into these, and
+        # passes it down from level to level.
+        begins, finishes = np.array(firsts, np.int64), np.array(lasts, np.int64)
+        levels = np.frexp(finishes - begins + 1)[1] - 1 if len(begins) else np.zeros(0, np.int64)
+        self._levels = int(levels.max(initial=0)) + 1
+        self._left = levels * (goal + 1) + begins
+        self._right = levels * (goal + 1) + finishes - 2**levels + 1
+
+    def costs(self, i: int) -> NDArray[np.int64]:
+        """The cost of rewrite[i:i+1], rewrite[i:i+2], …; `impossible` where no turn has it."""
+        return self._costs[i, i:]
+
+    def inserted(self, after: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each i, the least cost of a span that begins there plus `after` at its end."""
+        least = np.full(self._levels * (self._goal + 1), self._impossible, np.int64)
+        costs = self._stretch_costs + after[self._ends]
+        np.minimum.at(least, self._left, costs)
+        np.minimum.at(least, self._right, costs)
+        blocks = least.reshape(self._levels, self._goal + 1)
+        for level in range(self._levels - 1, 0, -1):
+            half = 2 ** (level - 1)
+            np.minimum(blocks[level - 1], blocks[level], out=blocks[level - 1])
+            np.minimum(blocks[level - 1, half:], blocks[level, :-half], out=blocks[level - 1, half:])
+        cheapest: NDArray[np.int64] = blocks[0]
+        return cheapest
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", errors="surrogatepass"), np.uint32)

@@ -1,6 +1,5 @@
 """LTP tiny, read by our own code from safetensors, so that it runs in large batches beside our other models."""
 
-import json
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel, AutoTokenizer
 
+from friend_training.core.json_files import read_json_object
 from friend_training.errors import FriendTrainingError
 from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
 from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device
@@ -80,10 +80,10 @@ class LtpParser:
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")
-        labels = json.loads((folder / "task_heads.json").read_text(encoding="utf-8"))["labels"]
+        labels = read_json_object(folder / "task_heads.json", "the labels of the heads", needed=("labels",))["labels"]
         return cls(
-            encoder=AutoModel.from_pretrained(folder).eval(),
-            tokenizer=AutoTokenizer.from_pretrained(folder),
+            encoder=AutoModel.from_pretrained(folder, trust_remote_code=False).eval(),
+            tokenizer=AutoTokenizer.from_pretrained(folder, trust_remote_code=False),
             heads=LtpHeads.from_tensors(load_file(folder / "task_heads.safetensors")),
             pos=labels["pos"],
             roles=labels["srl"],
