@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from friend_training.scenarios.counts import load_counts, save_counts
 
 from friend_training.cli.results import _seconds
 from friend_training.core.run import Run
@@ -13,8 +12,9 @@ from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.tokens import Tokenizer
 from friend_training.report.kept import GOLD, INPUTS, kept_gold, kept_inputs
-from friend_training.report.reading import phases_of, read_study
+from friend_training.report.reading import read_study
 from friend_training.report.settings import machine
+from friend_training.runs.counts import load_counts, save_counts
 from friend_training.scenarios.experimenting import seconds_of
 from friend_training.scenarios.folders import read_records
 from friend_training.scenarios.results import read_results
@@ -29,16 +29,16 @@ def run(tmp_path: Path) -> Run:
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_json_of_a_run(run: Run, damage: bytes) -> None:
-    phase = run.folder / "phases" / "test-a.json"
-    phase.write_bytes(damage)
-    for read in (phases_of, lambda run: _seconds(run, ["training"]), Run.write_metrics):
+    step = run.folder / "phases" / "test-a.json"
+    step.write_bytes(damage)
+    for read in (Run.finished, lambda run: _seconds(run, ["training"]), Run.write_metrics):
         with pytest.raises(RunError, match=r"test-a\.json: expected .*; it is damaged"):
             read(run)
     method = run.folder / "methods" / "fdt" / "phases"
     shutil.copytree(run.folder / "phases", method)
     with pytest.raises(RunError, match=r"test-a\.json"):
         seconds_of(run.folder, "fdt")
-    phase.unlink()
+    step.unlink()
     for name, read in (("results.jsonl", read_study), ("results.jsonl", read_records), ("metrics.jsonl", read_study)):
         if damage:  # an empty file is one without records
             (run.folder / name).write_bytes(damage)

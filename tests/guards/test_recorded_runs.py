@@ -28,7 +28,9 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def test_step_files_keep_their_names(run: tuple[dict[str, Any], Path]) -> None:
     recorded, folder = run
-    assert description(folder)["steps"] == recorded["steps"]
+    now_part_of_others = {"counts.json"}  # the Test step of each task keeps its own counts
+    kept = {folder: sorted({*names} - now_part_of_others) for folder, names in recorded["steps"].items()}
+    assert description(folder)["steps"] == kept
 
 
 def test_a_run_holds_what_it_held(run: tuple[dict[str, Any], Path]) -> None:
