@@ -33,29 +33,27 @@ from record_lines import append_line
 from two_nodes import two_nodes
 from workloads import SAMPLE_SEED, embedded_texts
 
-from friend_training.core.checkpoint import save_checkpoint
-from friend_training.core.engines.local import LocalEngine
-from friend_training.core.engines.ray import RayEngine
-from friend_training.core.engines.work import Engine
-from friend_training.core.environment import peak_memory_mb
-from friend_training.core.picks import TopN
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, TopN
 from friend_training.core.task import FitPlan
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.corpora.jsonl import to_line
-from friend_training.corpora.sharded_pool import open_pool
-from friend_training.examples import Dialogue, Turn
+from friend_training.data.jsonl import to_line
+from friend_training.data.sharded_pool import open_pool
+from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.loop.algorithm import Loop
+from friend_training.loop.engines.local import LocalEngine
+from friend_training.loop.engines.ray import RayEngine
+from friend_training.loop.labelling import Engine
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.runs.checkpoints import save_checkpoint
+from friend_training.runs.run import Run, peak_memory_mb
 from friend_training.runs.steps import Label, Select, Train
-from friend_training.scenarios.places import model_source
+from friend_training.study.data import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.types import Dialogue, Turn
 
 SHAPE = EncoderShape(layers=1, width=32, heads=2)
 DIFFERENT = 1000

@@ -26,22 +26,21 @@ from growth_records import MATCHING, PREDICATES, RESULTS, STORE, TURNS, Record, 
 from stopwatch import Stopwatch
 from workloads import SAMPLE_SEED, embedded_texts
 
-from friend_training.core.labelling import label_shard
-from friend_training.core.picks import Threshold
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Selector
-from friend_training.core.store import Store
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.examples import Dialogue
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.loop.labelling import label_shard
+from friend_training.loop.selection import select_iteration
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.scenarios.places import model_source
+from friend_training.runs.store import Store
+from friend_training.study.data import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.types import Dialogue
 
 ENCODER = "ernie-3.0-nano-zh-uie"
 SCRATCH_SHAPE = EncoderShape(layers=2, width=64, heads=2)

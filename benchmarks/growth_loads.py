@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.corpora.embedded import EmbeddedDialogue
-from friend_training.examples import Dialogue, Predicate, Rewrite, Roles, Sentence, SentenceRoles
+from friend_training.data.synthetic import EmbeddedDialogue
+from friend_training.types import Dialogue, Predicate, Rewrite, Roles, Sentence, SentenceRoles
 
 
 def with_turns(dialogues: Sequence[Dialogue], count: int) -> list[Dialogue]:

@@ -27,20 +27,18 @@ from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 from straightforward_task import StraightforwardBridge, StraightforwardTask
 
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.bridges.bridge import Bridge, CachedBridge
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Task
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.algorithm import friend_train
-from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.config import Config, load_config
-from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.places import model_source
-from friend_training.scenarios.tasks import TASKS, make_task
-from friend_training.tasks.srl.bridge import Bridge, CachedBridge
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.nn.task import TorchTask
+from friend_training.runs.run import Run
+from friend_training.study.config import Config, load_config
+from friend_training.study.data import RunData, load_data, model_source
+from friend_training.study.folders import method_folder
+from friend_training.study.tasks import TASKS, make_task
 from friend_training.tasks.srl.task import TrainedBridge, open_bridge
 
 RESULTS = Path(__file__).parent / "results" / "iteration.jsonl"
@@ -48,7 +46,7 @@ LOOPS = ("ours", "straightforward")
 
 PARTS = {
     "networks, forward": (("role_labeller.py", "forward"), ("rewriting/model.py", "forward")),
-    "networks, backward": (("nn/processes.py", "backward"),),
+    "networks, backward": (("nn/distributed.py", "backward"),),
     "decoding": (("definition.py", "decode"),),
     "cutting text into pieces": (("definition.py", "input_items"), ("definition.py", "gold_items")),
     "making batches": (("definition.py", "collate"),),

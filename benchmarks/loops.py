@@ -10,7 +10,7 @@ from straightforward_loop import DialogueDefinition, label_one_by_one, train_one
 from workloads import Workload
 
 from friend_training.core.task import FitPlan, Prediction
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import train
 
 EPOCH_SEED = 1

@@ -20,7 +20,7 @@ import service_load
 import speed_records
 import tried
 
-from friend_training.core.files import write_text
+from friend_training.runs.files import write_text
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from friend_training.examples import Words
-from friend_training.nn.encoders import open_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.encoder import open_encoder
+from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.task import TorchTask
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_pretraining import pretrain_word_encoder
-from friend_training.tasks.constituency.task import constituency_task
-from friend_training.tasks.dependency.task import dependency_task
+from friend_training.tasks.parsing.constituency.task import constituency_task
+from friend_training.tasks.parsing.dependency.task import dependency_task
+from friend_training.types import Words
 
 PHRASES, TAGS, RELATIONS = 60, 45, 40
 """As many as 200 sentences of the Penn Treebank and of an English Universal Dependencies treebank have, rounded."""

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from friend_training.core.files import atomic_file
-from friend_training.evaluation.curves import COLOURS, MARKERS, STYLE
+from friend_training.experiments.figures import COLOURS, MARKERS, STYLE
+from friend_training.runs.files import atomic_file
 
 Lines = Mapping[str, Mapping[int, float]]
 """The name of a line → its values by size."""

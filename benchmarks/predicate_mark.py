@@ -17,13 +17,12 @@ from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 
 from friend_training.core.task import FitPlan
-from friend_training.examples import CsrlExample
-from friend_training.nn.role_labeller import PredicateMark
-from friend_training.scenarios.config import Config, load_config
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.places import model_source
-from friend_training.scenarios.settings import training_settings
+from friend_training.study.config import Config, load_config
+from friend_training.study.data import load_data, model_source
+from friend_training.study.tasks import training_settings
 from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.role_labelling import PredicateMark
+from friend_training.types import CsrlExample
 
 RESULTS = Path(__file__).parent / "results" / "predicate_mark.jsonl"
 MARKS: tuple[PredicateMark, ...] = ("after", "input")

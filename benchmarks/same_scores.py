@@ -24,12 +24,10 @@ from workloads import each_predicate, each_utterance, embedded_texts
 from friend_training.core.task import FitPlan
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings, seed_everything, train
-from friend_training.scenarios.config import load_config
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.places import model_source
-from friend_training.scenarios.shipped import find_config
+from friend_training.study.config import find_config, load_config
+from friend_training.study.data import load_data, model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from friend_training.corpora.embedded import Domain, generate
+from friend_training.data.synthetic import Domain, generate
 
 RESULTS = Path(__file__).parent / "results" / "service.jsonl"
 ENDPOINTS = ("/v1/rewrite", "/v1/roles", "/v1/agreement")

@@ -15,15 +15,15 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from friend_training.core.task import Prediction
-from friend_training.nn.dropout import ByteDropout
+from friend_training.nn.encoder import ByteDropout
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.optimizer import warm_up_then_decay
-from friend_training.nn.rendering import NO_TURN
-from friend_training.nn.role_labeller import RoleBatch
 from friend_training.nn.training import TrainingSettings, weighted_mean
-from friend_training.tasks.csrl.definition import CsrlDefinition
-from friend_training.tasks.rewriting.definition import RewritingDefinition
+from friend_training.tasks.csrl.task import CsrlDefinition
+from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.tasks.rewriting.model import RewriteBatch
+from friend_training.tasks.rewriting.task import RewritingDefinition
+from friend_training.tasks.role_labelling import RoleBatch
 
 DialogueDefinition = CsrlDefinition | RewritingDefinition
 

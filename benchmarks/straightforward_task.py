@@ -9,9 +9,9 @@ from straightforward_loop import label_one_by_one, train_steps
 from workloads import each_predicate, each_utterance
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.examples import Sentence, SentenceRoles
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import seed_everything
+from friend_training.types import Sentence, SentenceRoles
 
 
 def one_each(dialogue: Any) -> list[Any]:

@@ -26,18 +26,15 @@ from record_lines import append_line, read_lines
 from torch import Tensor
 
 from friend_training.core.task import FitPlan, Prediction
-from friend_training.export.onnx import export_onnx, network_inputs
+from friend_training.inference.onnx import export_onnx, network_inputs
 from friend_training.nn.batching import in_batches
-from friend_training.nn.dropout import ByteDropout
-from friend_training.nn.encoder import compute_in
+from friend_training.nn.encoder import ByteDropout, Precision, compute_in
 from friend_training.nn.heads import Head
-from friend_training.nn.precision import Precision
-from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.config import load_config
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.places import model_source
-from friend_training.scenarios.tasks import TASKS, TaskName, make_task
+from friend_training.nn.task import TorchTask
+from friend_training.study.config import load_config
+from friend_training.study.data import load_data, model_source
+from friend_training.study.folders import method_folder
+from friend_training.study.tasks import TASKS, TaskName, make_task
 
 RESULTS = Path(__file__).parent / "results" / "tried.jsonl"
 PIECES = (512, 1024, 2048, 4096, 8192)

@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.corpora.read import open_corpus
-from friend_training.examples import CsrlExample, RewritingExample, Roles
-from friend_training.nn.torch_task import TorchTask
+from friend_training.data.read import open_corpus
+from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.scenarios.config import load_config
-from friend_training.scenarios.data import load_data
+from friend_training.study.config import load_config
+from friend_training.study.data import load_data
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.types import CsrlExample, RewritingExample, Roles
 
 SAMPLE_SEED = 1
 CONFIGS = Path(__file__).parent.parent / "configs"

@@ -8,15 +8,14 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from friend_training.core.picks import TotalAgreement
-from friend_training.core.plan import LoopSettings, TaskPlan, Training, fixed_friend
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.examples import Text
-from friend_training.friends.polarity_emotion import NEGATIVE, POLARITIES, POSITIVE, polarity_friends
-from friend_training.methods.fdt import fdt
-from friend_training.tasks.classification.fixed import FixedTask
-from friend_training.tasks.classification.task import ClassifierTask
+from friend_training.core.selector import Selector, TotalAgreement
+from friend_training.friendships.polarity import NEGATIVE, POLARITIES, POSITIVE, polarity_friends
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+from friend_training.methods.friend_training import fdt
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.task import ClassifierTask
+from friend_training.tasks.sources import FixedTask
+from friend_training.types import Text
 
 STARS = {"1": NEGATIVE, "2": NEGATIVE, "4": POSITIVE, "5": POSITIVE}  # what a rating says about the polarity
 

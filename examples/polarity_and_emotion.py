@@ -7,16 +7,14 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from friend_training.core.balance import gold_shares
-from friend_training.core.picks import TopN
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.examples import Text
-from friend_training.friends.polarity_emotion import MELD, POLARITIES, polarity_friends
+from friend_training.core.selector import Selector, TopN, gold_shares
+from friend_training.friendships.polarity import MELD, POLARITIES, polarity_friends
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import base
-from friend_training.methods.fdt import fdt
-from friend_training.tasks.classification.task import ClassifierTask
+from friend_training.methods.friend_training import fdt
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.task import ClassifierTask
+from friend_training.types import Text
 
 WORDS = {  # what people say in this small world, by emotion; half of what they say is small talk
     "joy": "hooray lovely sunshine dancing delighted grand merry cheers singing bright",

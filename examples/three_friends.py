@@ -7,17 +7,15 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training, fixed_friend
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.core.triangle import Triangle
-from friend_training.core.triangle_of_run import triangles_of_run
-from friend_training.examples import Text
-from friend_training.friends.polarity_emotion import MELD, POLARITIES, polarity_friends
-from friend_training.methods.fdt import fdt
-from friend_training.tasks.classification.fixed import FixedTask
-from friend_training.tasks.classification.task import ClassifierTask
+from friend_training.analysis.three_friends import Triangle, triangles_of_run
+from friend_training.core.selector import Selector, Threshold
+from friend_training.friendships.polarity import MELD, POLARITIES, polarity_friends
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+from friend_training.methods.friend_training import fdt
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.task import ClassifierTask
+from friend_training.tasks.sources import FixedTask
+from friend_training.types import Text
 
 EMOTION = {"positive": "joy", "negative": "anger", "neutral": "neutral"}
 

@@ -11,13 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.examples import Text
-from friend_training.methods.fdt import fdt
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.methods.friend_training import fdt
+from friend_training.runs.run import Run
+from friend_training.types import Text
 
 Labelled = tuple[Text, str]
 

@@ -13,15 +13,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.counts import Counts
-from friend_training.core.run import Run
+from friend_training.experiments.results import add_result, done, read_results, settings_id
+from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.counts import load_counts, save_counts
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.folders import method_folder, run_config
-from friend_training.scenarios.results import add_result, done, read_results, settings_id
-from friend_training.scenarios.tasks import TASKS, TaskName, make_task
+from friend_training.study.data import RunData, load_data
+from friend_training.study.folders import method_folder, run_config
+from friend_training.study.tasks import TASKS, TaskName, make_task
 
 METHODS = (
     *("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random"),

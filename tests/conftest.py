@@ -15,9 +15,9 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-from friend_training.corpora.embedded import Domain, generate
+from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import EncoderShape, make_encoder
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn.tokenizer import Tokenizer
 
 torch.set_num_threads(1)
 settings.register_profile("no clocks", deadline=None, suppress_health_check=[HealthCheck.too_slow])

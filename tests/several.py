@@ -18,7 +18,7 @@ def in_processes(count: int, folder: Path, work: Callable[..., Any], *given: Any
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["friend_training.tasks.csrl.task", "friend_training.methods.mt"])
+    context.set_forkserver_preload(["friend_training.tasks.csrl.task", "friend_training.methods.mean_teacher"])
     folder.mkdir(parents=True, exist_ok=True)
     children = [context.Process(target=_be, args=(rank, count, port, folder, work, given)) for rank in range(count)]
     for child in children:

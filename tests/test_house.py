@@ -1,7 +1,9 @@
-"""The rules of the house (DESIGN, section 3): who may import whom, read off the sources."""
+"""The rules of the house: who may import whom, how many files a room has, and how much a file must know."""
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,140 +12,172 @@ import friend_training
 
 PACKAGE = Path(next(iter(friend_training.__path__)))
 NAME = friend_training.__name__
-TASK_ROOMS = sorted(path.name for path in (PACKAGE / "tasks").iterdir() if (path / "__init__.py").is_file())
 
-GROUND = {"errors", "examples", "role_names", "__init__"}
-"""Beside the rooms: what everybody may import, and which imports no room."""
+LAYERS = (
+    ("types", "errors"),
+    ("core",),
+    ("runs",),
+    ("loop",),
+    ("nn",),
+    ("methods", "analysis"),
+    ("tasks",),
+    ("bridges",),
+    ("friendships",),
+    ("data",),
+    ("study",),
+    ("experiments", "inference"),
+    ("report",),
+    ("web",),
+    ("cli",),
+)
+"""Rooms and single files in the order of dependence: none imports what stands to the right of it."""
 
-MAY_IMPORT = {
-    "runs": set(),
-    "core": {"runs"},
-    "loop": {"core", "runs"},
-    "nn": {"core"},
-    "corpora": {"core"},
-    "tasks": {"core", "nn"},
-    "methods": {"core", "runs", "loop", "nn"},
-    "friends": {"core", "nn", "tasks"},
-    "evaluation": {"core", "nn", "tasks", "corpora", "friends"},
-    "report": {"core", "runs", "methods", "evaluation"},
-    "scenarios": {"core", "runs", "loop", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "report"},
-    "export": {"core", "nn", "tasks", "scenarios"},
-    "web": {"core", "nn", "tasks", "corpora", "methods", "friends", "evaluation", "scenarios", "report"},
-    "cli": {
-        "core",
-        "runs",
-        "nn",
-        "tasks",
-        "corpora",
-        "methods",
-        "friends",
-        "evaluation",
-        "scenarios",
-        "report",
-        "export",
-        "web",
-    },
-}
-"""For each room, the other rooms it may import. The ground belongs to nobody."""
+ASIDE = ("__init__", "testing")
+"""The front door opens onto every room, and checks of your own parts serve tests only."""
 
-KNOW_TWO_TASKS = {"friends", "scenarios", "export", "web", "cli"}
-"""friends/ joins tasks; what stands above it composes runs of them and shows them."""
+UPWARD = {("study/study.py", "report")}
+"""What still breaks the order: a study writes its report when it is done."""
+
+WITHOUT_TORCH = ("types.py", "errors.py", "core", "runs", "loop", "data")
+
+FILES_PER_FOLDER = 18
+IMPORTS_PER_FILE = 20
+
+KNOWS_MORE = {"study/study.py", "study/methods.py", "study/setup.py", "study/diagnosis.py"}
+"""Files that still import more of ours than a person can keep in mind."""
 
 
-def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+def rank(room: str) -> int:
+    return next(place for place, rooms in enumerate(LAYERS) if room in rooms)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module by its dotted name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join((NAME, *(parts[:-1] if parts[-1] == "__init__" else parts)))] = path
+    return found
 
 
 def room_of(path: Path) -> str:
     first, *rest = path.relative_to(PACKAGE).parts
-    return first if rest else "ground"
+    return first if rest else path.stem
 
 
-def imports_of(path: Path) -> Iterator[str]:
-    """Every module that a file imports, absolute and dotted, inside functions too."""
-    here = [NAME, *path.relative_to(PACKAGE).with_suffix("").parts]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def imports_of(path: Path) -> frozenset[tuple[str, bool]]:
+    """Every module that a file imports, ours as far as its name reaches, and whether it does so when it is imported."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(_imports(tree))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    at_once = set(tree.body)
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, node in at_once) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = ".".join([*here[: len(here) - node.level], node.module or ""]) if node.level else str(node.module)
-            yield base.rstrip(".")
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def parts_of(imported: str) -> list[str]:
-    """The parts of one of our own modules' names, below the package; nothing for others."""
-    first, *rest = imported.split(".")
-    return rest if first == NAME else []
-
-
-def test_the_map_has_every_room() -> None:
-    rooms = {room_of(path) for path in modules()} - {"ground"}
-    assert rooms <= set(MAY_IMPORT), "a new room: say here what it may import, and in docs/architecture.md why"
-    assert {"core", "nn", "corpora", "tasks", "methods", "friends", "scenarios", "cli"} <= rooms
-
-
-@pytest.mark.parametrize("room", sorted(MAY_IMPORT))
-def test_a_room_imports_only_what_stands_below_it(room: str) -> None:
-    allowed = MAY_IMPORT[room] | {room} | GROUND
-    for path in modules():
-        if room_of(path) != room:
-            continue
-        for imported in imports_of(path):
-            known = [part for part in parts_of(imported)[:1] if part in MAY_IMPORT or part in GROUND]
-            assert set(known) <= allowed, f"{path.relative_to(PACKAGE)} imports {imported}"
-
-
-def test_the_ground_imports_no_room() -> None:
-    """But for the front door, which names what is in the rooms; tests/test_front_door.py looks at what it loads."""
-    for path in modules():
-        if room_of(path) == "ground" and path.name != "__init__.py":
-            for imported in imports_of(path):
-                assert not set(parts_of(imported)[:1]) & set(MAY_IMPORT), f"{path.name} imports {imported}"
-
-
-def test_the_core_knows_no_torch() -> None:
-    foreign = {"torch", "transformers", "accelerate", "safetensors"}
-    for path in modules():
-        if room_of(path) in ("core", "corpora"):
-            for imported in imports_of(path):
-                assert imported.split(".")[0] not in foreign, f"{path.relative_to(PACKAGE)} imports {imported}"
-
-
-def test_the_core_knows_no_typed_example() -> None:
-    """The core only ever looks at an input's id: dialogues, spans and trees are not its business."""
-    for path in modules():
-        if room_of(path) == "core":
-            assert "examples" not in {part for imported in imports_of(path) for part in parts_of(imported)[:1]}
-
-
-def tasks_in(path: Path) -> set[str]:
-    """The task rooms whose modules a file imports."""
-    found = (parts_of(imported) for imported in imports_of(path))
-    return {parts[1] for parts in found if parts[:1] == ["tasks"] and len(parts) > 1 and parts[1] in TASK_ROOMS}
-
-
-def test_only_friends_and_what_composes_runs_know_two_tasks() -> None:
-    assert len(TASK_ROOMS) >= 3
-    for path in modules():
-        room, tasks = room_of(path), tasks_in(path)
-        if room == "tasks":
-            assert tasks <= {path.relative_to(PACKAGE).parts[1]}, f"{path.relative_to(PACKAGE)} imports {tasks}"
-        elif room not in KNOW_TWO_TASKS:
-            assert len(tasks) <= 1, f"{path.relative_to(PACKAGE)} imports {tasks}"
-
-
-def test_the_library_never_imports_experiments_benchmarks_or_tests() -> None:
-    for path in modules():
-        for imported in imports_of(path):
-            first = imported.split(".")[0]
-            assert first not in ("experiments", "benchmarks", "tests"), (
-                f"{path.relative_to(PACKAGE)} imports {imported}"
+            assert not node.level, "imports are absolute here"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield (whole if whole in modules() else str(node.module), node in at_once)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # by string: import_module, an entry of a table of modules, a program that is started
+            yield from (
+                (found, False) for found in re.findall(rf"\b{NAME}(?:\.\w+)+", node.value) if found in modules()
             )
 
 
+def ours(path: Path, *, at_once: bool = False) -> set[str]:
+    found = {name for name, first in imports_of(path) if name in modules() and (first or not at_once)}
+    return found - {NAME} - {name for name, there in modules().items() if there == path}
+
+
+def test_every_room_has_its_place() -> None:
+    rooms = {room_of(path) for path in modules().values()}
+    assert rooms - set(ASIDE) == {room for rooms in LAYERS for room in rooms}
+
+
+@pytest.mark.parametrize("room", [room for rooms in LAYERS for room in rooms])
+def test_a_room_imports_nothing_that_stands_above_it(room: str) -> None:
+    found = set()
+    for path in modules().values():
+        if room_of(path) == room:
+            above = {room_of(modules()[name]) for name in ours(path)} - set(ASIDE)
+            found |= {(path.relative_to(PACKAGE).as_posix(), other) for other in above if rank(other) > rank(room)}
+    assert found <= UPWARD
+
+
+def test_rooms_of_one_layer_do_not_know_each_other() -> None:
+    for path in modules().values():
+        room = room_of(path)
+        if room not in ASIDE:
+            beside = {other for other in LAYERS[rank(room)] if other not in (room, "errors", "types")}
+            assert not beside & {room_of(modules()[name]) for name in ours(path)}, path.relative_to(PACKAGE)
+
+
+def test_some_rooms_do_without_torch() -> None:
+    foreign = {"torch", "transformers", "accelerate", "safetensors"}
+    for path in modules().values():
+        if path.relative_to(PACKAGE).parts[0] in WITHOUT_TORCH:
+            assert not foreign & {name.split(".")[0] for name, _ in imports_of(path)}, path.relative_to(PACKAGE)
+
+
+def test_the_core_knows_no_typed_example() -> None:
+    """Algorithm 1 only ever looks at an input's id: dialogues, spans and trees are not its business."""
+    for path in modules().values():
+        if room_of(path) in ("core", "loop", "methods"):
+            assert f"{NAME}.types" not in ours(path), path.relative_to(PACKAGE)
+
+
+def test_a_task_knows_no_other_task() -> None:
+    folders = {path.relative_to(PACKAGE).parts[:-1] for path in modules().values() if room_of(path) == "tasks"}
+    of_one_task = {parts for parts in folders if len(parts) > 1}
+    assert len(of_one_task) >= 5
+    for path in modules().values():
+        here = path.relative_to(PACKAGE).parts[:-1]
+        if room_of(path) == "tasks" and len(here) > 1:
+            there = {modules()[name].relative_to(PACKAGE).parts[:-1] for name in ours(path)}
+            assert there & of_one_task <= {here[:depth] for depth in range(2, len(here) + 1)}, path.relative_to(PACKAGE)
+
+
+def test_no_two_files_need_each_other() -> None:
+    """Importing any module first works, and whoever reads one file needs not have read it already."""
+    graph = {name: ours(path, at_once=True) for name, path in modules().items()}
+    done: set[str] = set()
+
+    def visit(name: str, way: tuple[str, ...]) -> None:
+        assert name not in way, " -> ".join((*way[way.index(name) :], name))
+        if name not in done:
+            for other in sorted(graph[name]):
+                visit(other, (*way, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_no_folder_has_more_files_than_a_person_overlooks() -> None:
+    for folder in sorted({path.parent for path in modules().values()}):
+        files = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        assert len(files) <= FILES_PER_FOLDER, folder.relative_to(PACKAGE)
+
+
+def test_no_file_knows_too_many_others() -> None:
+    found = {path.relative_to(PACKAGE).as_posix(): len(ours(path)) for path in modules().values()}
+    assert {name for name, count in found.items() if count > IMPORTS_PER_FILE} - {"__init__.py"} <= KNOWS_MORE
+
+
+def test_the_library_never_imports_experiments_benchmarks_or_tests() -> None:
+    for path in modules().values():
+        firsts = {name.split(".")[0] for name, _ in imports_of(path)}
+        assert not firsts & {"experiments", "benchmarks", "tests"}, path.relative_to(PACKAGE)
+
+
 def test_the_library_does_not_print() -> None:
-    for path in modules():
+    for path in modules().values():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
             assert called != "print", f"{path.relative_to(PACKAGE)} prints"
@@ -151,6 +185,7 @@ def test_the_library_does_not_print() -> None:
 
 def test_imports_are_read_right() -> None:
     """The reader itself: a rule that never finds anything would pass for ever."""
-    found = set(imports_of(PACKAGE / "friends" / "csrl_rewriting.py"))
-    assert {"friend_training.core.friendship", "friend_training.tasks.srl.bridge", "numpy"} <= found
-    assert tasks_in(PACKAGE / "friends" / "csrl_rewriting.py") == {"rewriting", "srl"}
+    found = {name for name, _ in imports_of(PACKAGE / "friendships" / "csrl_rewriting.py")}
+    assert {f"{NAME}.core.friendship", f"{NAME}.bridges.bridge", "numpy"} <= found
+    by_string = {name for name, _ in _imports(ast.parse(f'x = "{NAME}.core.friendship"'))}
+    assert by_string == {f"{NAME}.core.friendship"}

@@ -5,21 +5,20 @@ import sys
 from pathlib import Path
 
 import pytest
+from friend_training.corpora.lines import read_text
 
 from friend_training import FriendTrainedModel, load
-from friend_training.core.corrections import Correction, keep_correction, read_corrections
-from friend_training.corpora import embedded
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.corpora.lines import read_text
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.read import open_corpus, read_examples
-from friend_training.corpora.sniff import sniff
-from friend_training.corpora.treebank import read_treebank
-from friend_training.export.folder import export_model
+from friend_training.data import synthetic
+from friend_training.data.jsonl import write_jsonl
+from friend_training.data.read import open_corpus, read_examples, sniff
+from friend_training.data.readers.treebanks import read_treebank
+from friend_training.data.text_io import Problems
+from friend_training.inference.export import export_model
 from friend_training.report.page import write_report
-from friend_training.scenarios.config import load_config
-from friend_training.scenarios.opening import open_task
-from friend_training.tasks.classification.fixed import FixedTask
+from friend_training.runs.corrections import Correction, keep_correction, read_corrections
+from friend_training.study.config import load_config
+from friend_training.study.open import open_task
+from friend_training.tasks.sources import FixedTask
 from untrained_run import CONFIG, make_run
 
 IMPORT_ALL = """
@@ -44,7 +43,7 @@ def test_every_module_can_be_imported_without_what_only_unix_has() -> None:
     done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     modules = set(done.stdout.split())
-    assert {"friend_training.core.run", "friend_training.cli.main", "friend_training.web.service.app"} <= modules
+    assert {"friend_training.runs.run", "friend_training.cli.main", "friend_training.web.service.app"} <= modules
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_the_models_of_a_run_are_opened_and_exported_by_strings(place: str, tiny
 
 def test_files_of_examples_are_written_and_read_by_strings(place: str) -> None:
     path = f"{place}/Gespräche 一.jsonl"
-    examples = embedded.rewriting_examples(embedded.generate(5, seed=1, domain=embedded.Domain.FILM, prefix=""))
+    examples = synthetic.rewriting_examples(synthetic.generate(5, seed=1, domain=synthetic.Domain.FILM, prefix=""))
     write_jsonl(path, examples)
     assert sniff(path) == "jsonl"
     assert read_examples(path, "rewriting").examples == open_corpus(path, "rewriting").examples == examples

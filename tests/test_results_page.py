@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from friend_training.cli.experiment import BLOCK
 from friend_training.cli.main import app
-from friend_training.cli.page import BLOCK
 
 ROOT = Path(__file__).parent.parent
 PAGES = [

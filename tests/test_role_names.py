@@ -1,7 +1,6 @@
 import pytest
 
-from friend_training.examples import ROLES
-from friend_training.role_names import our_role
+from friend_training.types import ROLES, our_role
 
 
 @pytest.mark.parametrize("role", ROLES)

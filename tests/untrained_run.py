@@ -4,18 +4,18 @@ from pathlib import Path
 
 import torch
 
-from friend_training.core.checkpoint import save_checkpoint
-from friend_training.core.run import Run
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.nn.encoders import open_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.encoder import open_encoder
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.report.kept import keep_inputs
+from friend_training.runs.checkpoints import save_checkpoint
+from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Test, Train
-from friend_training.scenarios.config import config_text, parse_config
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.tasks import TASKS, make_task
+from friend_training.study.config import config_text, parse_config
+from friend_training.study.folders import method_folder
+from friend_training.study.tasks import TASKS, make_task
 from friend_training.tasks.srl.task import srl_task
+from friend_training.types import Dialogue, Predicate, Turn
 
 CONFIG = """\
 name: untrained

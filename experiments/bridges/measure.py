@@ -10,16 +10,15 @@ import json
 import sys
 from pathlib import Path
 
-from friend_training.core.files import write_text
-from friend_training.corpora.catalogue import part_path
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.read import read_examples
-from friend_training.corpora.within import within_utterance
-from friend_training.examples import SrlExample
-from friend_training.tasks.srl.bridge import Bridge
-from friend_training.tasks.srl.ltp import LtpParser
-from friend_training.tasks.srl.quality import bridge_quality
+from friend_training.bridges.bridge import Bridge
+from friend_training.bridges.ltp import LtpParser
+from friend_training.bridges.quality import bridge_quality, within_utterance
+from friend_training.data.catalogue import part_path
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.read import read_examples
+from friend_training.runs.files import write_text
 from friend_training.tasks.srl.task import open_bridge
+from friend_training.types import SrlExample
 
 RESULTS = Path(__file__).parent / "results.jsonl"
 COLUMNS = ("predicates", "precision", "recall", "f1", "left_empty", "match", "match_high")

@@ -10,14 +10,14 @@ from statistics import fmean
 
 from pydantic import TypeAdapter
 
-from friend_training.core.run import Run
-from friend_training.corpora import embedded
-from friend_training.corpora.embedded import Domain
-from friend_training.examples import Argument, Roles
-from friend_training.nn.role_items import unit_id
-from friend_training.scenarios.data import POOL_SEED
-from friend_training.scenarios.data_sections import EmbeddedData
-from friend_training.scenarios.folders import method_folder, run_config
+from friend_training.data import synthetic
+from friend_training.data.synthetic import Domain
+from friend_training.runs.run import Run
+from friend_training.study.config import EmbeddedData
+from friend_training.study.data import POOL_SEED
+from friend_training.study.folders import method_folder, run_config
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import Argument, Roles
 
 ROLES = TypeAdapter(Roles)
 COLUMNS = ("chosen", "gold has an argument elsewhere", "so does the label", "wrong", "wrong only by leaving out")
@@ -26,7 +26,7 @@ COLUMNS = ("chosen", "gold has an argument elsewhere", "so does the label", "wro
 def rows(folder: Path, method: str) -> Iterator[tuple[int, list[float]]]:
     data = run_config(folder).data
     assert isinstance(data, EmbeddedData)
-    pool = embedded.generate(data.pool, seed=POOL_SEED, domain=Domain(data.target), prefix="pool-")
+    pool = synthetic.generate(data.pool, seed=POOL_SEED, domain=Domain(data.target), prefix="pool-")
     gold = {unit_id(one.dialogue.id, label.predicate): label.arguments for one in pool for label in one.roles}
     current = {one.dialogue.id: len(one.dialogue.turns) - 1 for one in pool}
     store = Run.open(method_folder(folder, method)).store

@@ -20,13 +20,13 @@ import numpy as np
 from study import METHODS, TASKS, Corpus, Study, corpus, what_was_chosen
 from tables import print_tables
 
+from friend_training.analysis.three_friends import triangle_of_predictions
 from friend_training.core.counts import group_counts
-from friend_training.core.files import atomic_file, write_text
-from friend_training.core.run import Run
 from friend_training.core.task import Prediction
-from friend_training.core.triangle_of_run import triangle_of_predictions
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.tasks.classification.metrics import class_counts
+from friend_training.data.fingerprint import fingerprint
+from friend_training.runs.files import atomic_file, write_text
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.metrics import class_counts
 
 HERE = Path(__file__).parent
 TRIALS, RESULTS = HERE / "trials.jsonl", HERE / "results.jsonl"

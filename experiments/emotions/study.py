@@ -10,16 +10,11 @@ from typing import Any
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from friend_training.core.balance import gold_shares
-from friend_training.core.checkpoint import load_checkpoint
 from friend_training.core.friendship import Friendship
-from friend_training.core.picks import TopN
-from friend_training.core.plan import LoopSettings, TaskPlan, Training, fixed_friend
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, TopN, gold_shares
 from friend_training.core.task import Prediction
-from friend_training.corpora.catalogue import locate
-from friend_training.corpora.emotions import (
+from friend_training.data.catalogue import locate
+from friend_training.data.readers.emotions import (
     FeltUtterance,
     FewShot,
     emotion_examples,
@@ -29,16 +24,18 @@ from friend_training.corpora.emotions import (
     read_meld,
     split_by_dialogue,
 )
-from friend_training.corpora.problems import Problems
-from friend_training.friends.polarity_emotion import CPED, MELD, POLARITIES, PolaritySets, polarity_friends
+from friend_training.data.text_io import Problems
+from friend_training.friendships.polarity import CPED, MELD, POLARITIES, PolaritySets, polarity_friends
 from friend_training.loop.algorithm import Outcome
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
-from friend_training.methods.fdt import fdt
-from friend_training.methods.sst import sst
-from friend_training.tasks.classification.fixed import FixedTask
-from friend_training.tasks.classification.lexicon import read_lexicon
-from friend_training.tasks.classification.task import ClassifierTask, texts
+from friend_training.methods.friend_training import fdt
+from friend_training.methods.self_training import sst
+from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.task import ClassifierTask, texts
+from friend_training.tasks.sources import FixedTask, read_lexicon
 
 LABELS, POOL, ITERATIONS = 100, 6000, 3
 TASKS = ("polarity", "emotion")

@@ -15,14 +15,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.diagnostics import measured_epsilon
+from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import Prediction
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.parsing_split import ParsedSentence, penn_sample
-from friend_training.examples import Bracket, Heads, Tags, Tree
-from friend_training.friends.constituency_dependency import constituency_dependency
-from friend_training.friends.constituency_tagging import constituency_tagging
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.parsing_split import ParsedSentence, penn_sample
+from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
+from friend_training.types import Bracket, Heads, Tags, Tree
 
 RESULTS = Path(__file__).parent / "match_of_gold.jsonl"
 SEED = 1

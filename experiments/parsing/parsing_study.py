@@ -9,35 +9,32 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from friend_training.core.aggregate import Aggregation
-from friend_training.core.checkpoint import load_checkpoint
-from friend_training.core.files import atomic_folder
-from friend_training.core.friendship import Friendship
-from friend_training.core.picks import Share
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.friendship import Aggregation, Friendship
+from friend_training.core.selector import Selector, Share
 from friend_training.core.task import Prediction
-from friend_training.corpora.parsing_split import ParsedSentence, ParsingSplit
-from friend_training.examples import Heads, HeadsExample, TreeExample
-from friend_training.friends.constituency_dependency import Scoring, constituency_dependency
-from friend_training.friends.constituency_tagging import constituency_tagging
-from friend_training.friends.head_rules import lexical_heads
+from friend_training.data.parsing_split import ParsedSentence, ParsingSplit
+from friend_training.experiments.results import settings_id
+from friend_training.friendships.head_rules import lexical_heads
+from friend_training.friendships.parsing import Scoring, constituency_dependency, constituency_tagging
 from friend_training.loop.algorithm import Outcome
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
-from friend_training.methods.fdt import fdt
-from friend_training.methods.sst import sst
-from friend_training.nn.torch_task import TorchTask
+from friend_training.methods.friend_training import fdt
+from friend_training.methods.self_training import sst
+from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_pretraining import pretrain_word_encoder
-from friend_training.nn.word_settings import WORD_SETTINGS
-from friend_training.scenarios.results import settings_id
-from friend_training.tasks.constituency.task import constituency_task, tree_names
-from friend_training.tasks.dependency.metrics import Punctuation
-from friend_training.tasks.dependency.task import dependency_task
-from friend_training.tasks.tagging.task import tag_names, tagging_task
+from friend_training.nn.word_input import WORD_SETTINGS
+from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.files import atomic_folder
+from friend_training.runs.run import Run
+from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
+from friend_training.tasks.parsing.dependency.metrics import Punctuation
+from friend_training.tasks.parsing.dependency.task import dependency_task
+from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
+from friend_training.types import Heads, HeadsExample, TreeExample
 
 PARSERS = ("constituency", "dependency")
 TASKS = (*PARSERS, "tagging")

@@ -23,15 +23,15 @@ from parsing_tables import tables
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
-from friend_training.core.run import Run
-from friend_training.corpora.parsing_split import ParsingSplit, parsing_split, penn_sample
-from friend_training.examples import TreeExample
+from friend_training.data.parsing_split import ParsingSplit, parsing_split, penn_sample
+from friend_training.experiments.results import add_result, done, read_results
 from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.runs.counts import save_counts
-from friend_training.scenarios.results import add_result, done, read_results
-from friend_training.tasks.constituency import metrics as constituency
-from friend_training.tasks.dependency import metrics as dependency
-from friend_training.tasks.tagging import metrics as tagging
+from friend_training.runs.run import Run
+from friend_training.tasks.parsing.constituency import metrics as constituency
+from friend_training.tasks.parsing.dependency import metrics as dependency
+from friend_training.tasks.parsing.tagging import metrics as tagging
+from friend_training.types import TreeExample
 
 HERE = Path(__file__).parent
 SETTINGS = Settings()

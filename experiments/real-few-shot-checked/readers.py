@@ -19,19 +19,17 @@ import numpy as np
 from scipy.stats import rankdata
 
 from friend_training.core.friendship import Friendship, Merge
-from friend_training.core.probe import Probe
-from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
-from friend_training.friends.checked_roles import CheckedRoles, Said, read_rewrites, read_utterances
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.friends.merged_roles import MergedRoles
-from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.folders import run_config
-from friend_training.scenarios.open_bridge import open_bridge
-from friend_training.scenarios.opening import open_task
-from friend_training.scenarios.probes import probe_of
-from friend_training.scenarios.tasks import TASKS
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, Said, read_rewrites, read_utterances
+from friend_training.loop.thresholds import Probe
+from friend_training.nn.task import TorchTask
+from friend_training.study.data import load_data
+from friend_training.study.folders import run_config
+from friend_training.study.open import open_bridge, open_task
+from friend_training.study.study import probe_of
+from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
+from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
 
 RECORDS = Path(__file__).parent / "readers.jsonl"
 READERS = ("CSRL", "bridge on u_t", "bridge on the rewrite")

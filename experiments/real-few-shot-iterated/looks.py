@@ -26,25 +26,24 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 
-from friend_training.core.checkpoint import load_checkpoint
-from friend_training.core.run import Run
+from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
-from friend_training.examples import SPEAKER, CsrlExample, Dialogue, Rewrite, RewritingExample, Roles
-from friend_training.friends.bridge_parser import bridge_roles
-from friend_training.friends.checked_roles import CheckedRoles
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.friends.pronouns import WithoutPronouns
-from friend_training.nn.torch_task import TorchTask
+from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friendships.joint_labels import CheckedRoles, WithoutPronouns
+from friend_training.nn.task import TorchTask
+from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.scenarios.config import Config
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.folders import method_folder, run_config
-from friend_training.scenarios.open_bridge import open_bridge
-from friend_training.scenarios.probes import probed_dialogues
-from friend_training.scenarios.tasks import TaskName, make_task
+from friend_training.study.config import Config
+from friend_training.study.data import load_data
+from friend_training.study.folders import method_folder, run_config
+from friend_training.study.open import open_bridge
+from friend_training.study.study import probed_dialogues
+from friend_training.study.tasks import TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script
-from friend_training.tasks.srl.bridge import Bridge
+from friend_training.types import SPEAKER, CsrlExample, Dialogue, Rewrite, RewritingExample, Roles
 
 RECORDS = Path(__file__).parent / "looks.jsonl"
 ALL_OF_DEV = 1000

@@ -18,10 +18,10 @@ from looks import ALL_OF_DEV, by_seed, looked
 from sklearn.metrics import roc_auc_score
 
 from friend_training.core.task import Prediction
-from friend_training.methods.readers import surer
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.folders import run_config
-from friend_training.scenarios.opening import open_task
+from friend_training.methods.co_training import surer
+from friend_training.study.data import load_data
+from friend_training.study.folders import run_config
+from friend_training.study.open import open_task
 
 RECORDS = Path(__file__).parent / "second_rewriter.jsonl"
 

@@ -16,20 +16,26 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
+from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
-from friend_training.examples import SPEAKER, Argument, CsrlExample, Roles
-from friend_training.friends.bridge_parser import bridge_roles
-from friend_training.friends.checked_roles import Check, CheckedRoles, Said, read_rewrites, read_utterances
-from friend_training.friends.pronouns import WithoutPronouns, is_pronoun
-from friend_training.nn.torch_task import TorchTask
-from friend_training.scenarios.data import RunData, load_data
-from friend_training.scenarios.folders import run_config
-from friend_training.scenarios.open_bridge import open_bridge
-from friend_training.scenarios.opening import open_task
-from friend_training.scenarios.probes import probed_dialogues
-from friend_training.scenarios.tasks import TASKS
+from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.joint_labels import (
+    Check,
+    CheckedRoles,
+    Said,
+    WithoutPronouns,
+    is_pronoun,
+    read_rewrites,
+    read_utterances,
+)
+from friend_training.nn.task import TorchTask
+from friend_training.study.data import RunData, load_data
+from friend_training.study.folders import run_config
+from friend_training.study.open import open_bridge, open_task
+from friend_training.study.study import probed_dialogues
+from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
-from friend_training.tasks.srl.bridge import Bridge
+from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
 
 RECORDS = Path(__file__).parent / "looks.jsonl"
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from friend_training.errors import naming_missing_packages
 
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, __getattr__ does it
-    from friend_training.export.model import FriendTrainedModel
-    from friend_training.scenarios.loading import load
+    from friend_training.inference.model import load
+    from friend_training.inference.transformers_model import FriendTrainedModel
 
 __version__ = "0.1.0"
 
 __all__ = ["FriendTrainedModel", "__version__", "load"]
 
 _PLACES = {
-    "FriendTrainedModel": "friend_training.export.model",
-    "load": "friend_training.scenarios.loading",
+    "FriendTrainedModel": "friend_training.inference.transformers_model",
+    "load": "friend_training.inference.model",
 }
 """Where the names of this front door live: each is opened on first use, because behind it waits torch."""
 

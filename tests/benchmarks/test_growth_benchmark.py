@@ -11,8 +11,8 @@ import growth
 import growth_loads
 import growth_records
 
-from friend_training.corpora.embedded import Domain, generate
-from friend_training.friends.csrl_rewriting import csrl_rewriting
+from friend_training.data.synthetic import Domain, generate
+from friend_training.friendships.csrl_rewriting import csrl_rewriting
 
 MADE = generate(20, seed=5, domain=Domain.FILM)
 DIALOGUES = [one.dialogue for one in MADE]

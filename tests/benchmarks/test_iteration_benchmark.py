@@ -16,9 +16,8 @@ import workloads
 from straightforward_task import StraightforwardTask
 
 from friend_training.core.task import FitPlan, PseudoLabel
-from friend_training.nn.dropout import ByteDropout
-from friend_training.nn.encoder import load_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.encoder import ByteDropout, load_encoder
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 
 

@@ -20,8 +20,8 @@ import workloads
 
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.tokens import Tokenizer
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
+from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 
 DIALOGUES = 24

@@ -13,7 +13,7 @@ import workloads
 from record_lines import append_line
 
 from friend_training.nn.encoder import load_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 
 

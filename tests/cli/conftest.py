@@ -7,10 +7,10 @@ import pytest
 from tiny_study import CORPUS, TINY, FriendTrain, Said
 
 from friend_training.cli.main import main
-from friend_training.corpora import embedded
-from friend_training.corpora.embedded import Domain
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.scenarios import data
+from friend_training.data import synthetic
+from friend_training.data.jsonl import write_jsonl
+from friend_training.data.synthetic import Domain
+from friend_training.study import data
 
 
 @pytest.fixture(autouse=True)
@@ -63,8 +63,8 @@ def copy(finished: Path, tmp_path: Path) -> Path:
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Dialogues the run has not seen, by task."""
     folder = tmp_path_factory.mktemp("labelled")
-    made = embedded.generate(12, seed=77, domain=Domain.TRAVEL, prefix="new-")
+    made = synthetic.generate(12, seed=77, domain=Domain.TRAVEL, prefix="new-")
     paths = {"csrl": folder / "csrl.jsonl", "rewriting": folder / "rewriting.jsonl"}
-    write_jsonl(paths["csrl"], [example for example in embedded.csrl_examples(made) if example.roles])
-    write_jsonl(paths["rewriting"], embedded.rewriting_examples(made))
+    write_jsonl(paths["csrl"], [example for example in synthetic.csrl_examples(made) if example.roles])
+    write_jsonl(paths["rewriting"], synthetic.rewriting_examples(made))
     return paths

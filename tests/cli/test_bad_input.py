@@ -136,7 +136,7 @@ def test_bad_overrides(friend_train: FriendTrain, tiny: Path, tmp_path: Path, ov
 
 
 def test_a_run_made_from_other_data(friend_train: FriendTrain, copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from friend_training.scenarios import data
+    from friend_training.study import data
 
     (copy / "results.jsonl").unlink()
     monkeypatch.setattr(data, "POOL_SEED", 4711)

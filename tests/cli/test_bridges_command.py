@@ -7,9 +7,9 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from friend_training.cli.bridge import bridges, show
+from friend_training.cli.analyse import bridges, show
 from friend_training.errors import ConfigError, DataError
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "srl"))
 from tiny_ltp import save_tiny_ltp

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from friend_training.cli.main import app
 from friend_training.core.counts import Counts
-from friend_training.core.run import Run
 from friend_training.errors import ConfigError, DataError
 from friend_training.runs.counts import save_counts
-from friend_training.scenarios.config import config_text, parse_config
-from friend_training.scenarios.folders import method_folder
+from friend_training.runs.run import Run
+from friend_training.study.config import config_text, parse_config
+from friend_training.study.folders import method_folder
 
 RUNNER = CliRunner()
 

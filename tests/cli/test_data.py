@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from friend_training.cli.data import data
-from friend_training.corpora.read import read_examples
+from friend_training.data.read import read_examples
 from friend_training.errors import ConfigError, DataError, FriendTrainingError
-from friend_training.examples import dialogue_group
+from friend_training.types import dialogue_group
 
 LINE = "{0}|||3|||agent human {1} 去 过|||1 0 0 0 0|||O O B-ARG1 B-V O"
 BAD = "9|||3|||agent human 他 去|||1 0 0 0|||O O O O"

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from tiny_study import FriendTrain
 
-from friend_training.corpora.exports import write_csagn, write_rast_plus
-from friend_training.corpora.read import read_examples
-from friend_training.scenarios.opening import open_task
+from friend_training.data.exports import write_csagn, write_rast_plus
+from friend_training.data.read import read_examples
+from friend_training.study.open import open_task
 
 ONE = '{"id": "1", "turns": [{"speaker": "A", "text": "你喜欢北京吗"}, {"speaker": "B", "text": "喜欢"}]}\n'
 

@@ -9,12 +9,12 @@ from rich.console import Console
 
 from friend_training.cli import progress
 from friend_training.cli.progress import counting, watching
-from friend_training.cli.words import step_in_words
-from friend_training.core.pace import Pace, PaceListener
 from friend_training.core.task import FitPlan
-from friend_training.corpora import embedded
-from friend_training.corpora.embedded import Domain
+from friend_training.data import synthetic
+from friend_training.data.synthetic import Domain
 from friend_training.nn.training import TrainingSettings
+from friend_training.report.names import step_in_words
+from friend_training.runs.progress import Pace, PaceListener
 from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Train
 from friend_training.tasks.csrl.task import csrl_task
 
@@ -86,7 +86,7 @@ def test_bars_with_time_left_on_a_terminal() -> None:
 
 
 def test_watching_changes_nothing(tiny_encoder: Path) -> None:
-    made = [e for e in embedded.csrl_examples(embedded.generate(30, seed=5, domain=Domain.FILM)) if e.roles]
+    made = [e for e in synthetic.csrl_examples(synthetic.generate(30, seed=5, domain=Domain.FILM)) if e.roles]
     heard: list[tuple[int, int]] = []
     weights = []
     for watched in (False, True):

@@ -2,10 +2,10 @@
 
 import json
 
-from friend_training.cli.prediction_lines import prediction_line
-from friend_training.cli.readable import readable
+from friend_training.cli.predict import prediction_line
 from friend_training.core.task import Prediction
-from friend_training.examples import Argument, Dialogue, Predicate, Rewrite, Roles, Turn
+from friend_training.report.label_text import readable
+from friend_training.types import Argument, Dialogue, Predicate, Rewrite, Roles, Turn
 
 DIALOGUE = Dialogue("1", (Turn("甲", "你喜欢北京吗"), Turn("乙", "喜欢[那里]")), (Predicate(0, 2),))
 ARGUMENTS = [

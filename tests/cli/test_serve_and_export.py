@@ -13,7 +13,7 @@ import pytest
 from tiny_study import FriendTrain
 
 import patience
-from friend_training.web.listening import listening
+from friend_training.web.guard import listening
 from untrained_run import make_run
 
 

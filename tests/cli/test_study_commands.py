@@ -14,8 +14,8 @@ from tiny_study import CORPUS, FriendTrain
 
 import patience
 from friend_training.cli import study
-from friend_training.core import files
-from friend_training.scenarios import shipped
+from friend_training.runs import files
+from friend_training.study import config as shipped
 
 HEADS = ("P", "R", "F1", "ROUGE-L", "EM", "WER")
 
@@ -90,7 +90,7 @@ def test_ctrl_c_stops_and_resume_completes(
 ) -> None:
     folder = tmp_path / "stopped"
     program = (
-        "import signal, sys, friend_training.scenarios.data as data; from friend_training.cli.main import main; "
+        "import signal, sys, friend_training.study.data as data; from friend_training.cli.main import main; "
         # A shell starts what runs in the background with Ctrl-C ignored; then this test would wait for ever.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
         f"data.EMBEDDED_TRAIN = {CORPUS}; main(sys.argv[1:])"

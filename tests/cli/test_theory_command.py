@@ -7,8 +7,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from friend_training.cli.theory import theory
-from friend_training.core.theory import corrected_error_rate, match_probability, printed_error_rate
+from friend_training.analysis.error_rates import corrected_error_rate, match_probability, printed_error_rate
+from friend_training.cli.analyse import theory
 from friend_training.errors import ConfigError
 
 APP = typer.Typer()

@@ -13,13 +13,13 @@ from typing import Any
 from toy_runs import POLARITY, SETTINGS, plan, pool, truth
 from toy_task import Point, ToyTask
 
-from friend_training.core.engines.work import Engine
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.pool import Inputs
-from friend_training.core.run import Run
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError, DeviceMemoryError
 from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.loop.labelling import Engine
+from friend_training.runs.run import Run
 
 
 class Fragile(ToyTask):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.aggregate import aggregate_matches
+from friend_training.core.friendship import aggregate_matches
 from friend_training.errors import ConfigError
 
 NAN = np.nan

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from friend_training.core.agreement import AgreementReport, agreement_report
-from friend_training.core.theory import corrected_error_rate
+from friend_training.analysis.agreement import AgreementReport, agreement_report
+from friend_training.analysis.error_rates import corrected_error_rate
 from friend_training.errors import ConfigError
 
 Booleans = NDArray[np.bool_]

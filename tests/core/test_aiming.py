@@ -8,15 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_runs import SETTINGS, audit, contents, friends, plan, points, pool, start, truth
 
-from friend_training.core.aiming import Aimed, threshold_for_precision
-from friend_training.core.listener import Silence
-from friend_training.core.picks import Precision, Share, Threshold
-from friend_training.core.probe import Probe
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.core.temperature import apply_temperature, fit_temperature
+from friend_training.core.selector import Precision, Selector, Share, Threshold
 from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import friend_train
+from friend_training.loop.thresholds import Aimed, Probe, apply_temperature, fit_temperature, threshold_for_precision
+from friend_training.runs.progress import Silence
+from friend_training.runs.run import Run
 from friend_training.runs.steps import FindThresholds, Select
 
 cases = st.lists(st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]), st.booleans()), min_size=1, max_size=20)

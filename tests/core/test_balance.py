@@ -7,9 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.balance import gold_shares, quotas
-from friend_training.core.picks import Nothing, Pick, Random, Share, Threshold, TopN, TotalAgreement
-from friend_training.core.selector import Scores, Selector
+from friend_training.core.selector import (
+    Nothing,
+    Pick,
+    Random,
+    Scores,
+    Selector,
+    Share,
+    Threshold,
+    TopN,
+    TotalAgreement,
+    gold_shares,
+    quotas,
+)
 from friend_training.errors import ConfigError, DataError
 
 SHARES = {'"a"': 0.5, '"b"': 0.3, '"c"': 0.2}

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from toy_task import ToyTask
 
-from friend_training.core.checkpoint import checkpoint_digest, copy_checkpoint, load_checkpoint, save_checkpoint
 from friend_training.errors import RunError
+from friend_training.runs.checkpoints import checkpoint_digest, copy_checkpoint, load_checkpoint, save_checkpoint
 
 
 def task(value):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from friend_training.core.conformance import ConformanceError, MatchCase, check_friendship, check_matcher
 from friend_training.core.friendship import Friendship, Match, Matcher
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
+from friend_training.testing import ConformanceError, MatchCase, check_friendship, check_matcher
 
 Element = tuple[str, ...]
 

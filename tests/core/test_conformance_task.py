@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from friend_training.core.conformance import ConformanceError, check_task
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, Task
 from friend_training.errors import ConfigError
+from friend_training.testing import ConformanceError, check_task
 
 CLASSES = ("question", "statement")
 

@@ -9,7 +9,11 @@ import pytest
 from toy_runs import SETTINGS, Killer, audit, contents, friends, plan, pool, start, two_friends
 from toy_task import ToyTask
 
-from friend_training.core.corrections import (
+from friend_training.core.selector import Reason, Scores, Selector, TotalAgreement
+from friend_training.errors import DataError
+from friend_training.loop.algorithm import friend_train
+from friend_training.loop.plan import Training
+from friend_training.runs.corrections import (
     CORRECTIONS,
     Correction,
     Ruling,
@@ -20,11 +24,6 @@ from friend_training.core.corrections import (
     rulings,
     standing,
 )
-from friend_training.core.picks import Reason, TotalAgreement
-from friend_training.core.plan import Training
-from friend_training.core.selector import Scores, Selector
-from friend_training.errors import DataError
-from friend_training.loop.algorithm import friend_train
 from friend_training.runs.steps import Select
 
 

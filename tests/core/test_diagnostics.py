@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from friend_training.core.diagnostics import error_correlation, measured_epsilon
+from friend_training.analysis.agreement import error_correlation, measured_epsilon
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError

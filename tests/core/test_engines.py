@@ -12,18 +12,15 @@ from engine_runs import FRIENDS, Failing, Fragile, Full, Located, engine_run, pa
 from toy_runs import POLARITY, contents, plan, pool, start
 from toy_task import Point, ToyTask
 
-from friend_training.core.engines.in_order import AHEAD, in_order
-from friend_training.core.engines.local import MOST_DEATHS, LocalEngine, packed
-from friend_training.core.engines.work import Labelled, LabelWork
-from friend_training.core.listener import Silence
-from friend_training.core.pace import Pace, PaceKeeper
-from friend_training.core.picks import TopN
-from friend_training.core.plan import LoopSettings
 from friend_training.core.pool import InMemory
-from friend_training.core.selector import Selector
-from friend_training.corpora.sharded_pool import open_pool
+from friend_training.core.selector import Selector, TopN
+from friend_training.data.sharded_pool import open_pool
 from friend_training.errors import ConfigError, DeviceMemoryError, RunError
 from friend_training.loop.algorithm import friend_train
+from friend_training.loop.engines.local import AHEAD, MOST_DEATHS, LocalEngine, in_order, packed
+from friend_training.loop.labelling import Labelled, LabelWork
+from friend_training.loop.plan import LoopSettings
+from friend_training.runs.progress import Pace, PaceKeeper, Silence
 from friend_training.runs.steps import Label, Select, Train
 
 LABELS = list(POLARITY["mood"])

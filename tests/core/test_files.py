@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import patience
-from friend_training.core import files
-from friend_training.core.files import (
+from friend_training.errors import ConfigError, RunError
+from friend_training.runs import files
+from friend_training.runs.files import (
     atomic_file,
     atomic_folder,
     check_output,
@@ -19,7 +20,6 @@ from friend_training.core.files import (
     one_at_a_time,
     write_text,
 )
-from friend_training.errors import ConfigError, RunError
 
 
 def _write_and_stop(path):

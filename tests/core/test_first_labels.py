@@ -7,8 +7,8 @@ import numpy as np
 from toy_runs import POLARITY, SETTINGS, contents, friends, plan, pool, start
 from toy_task import ToyTask
 
-from friend_training.core.first_labels import FirstLabels
 from friend_training.loop.algorithm import friend_train
+from friend_training.loop.labelling import FirstLabels
 
 
 class Counting(ToyTask):

@@ -5,9 +5,9 @@ from toy_runs import friends, pool
 from toy_task import ToyTask
 
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.labelling import label_shard
 from friend_training.core.task import Prediction
 from friend_training.errors import FriendTrainingError
+from friend_training.loop.labelling import label_shard
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ import pytest
 from toy_runs import SETTINGS, audit, contents, friends, plan, pool, start, truth, two_friends
 from toy_task import ToyTask
 
-from friend_training.core import store
-from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.listener import Silence
-from friend_training.core.picks import Threshold, TotalAgreement
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold, TotalAgreement
 from friend_training.errors import FriendTrainingError, RunError
 from friend_training.loop.algorithm import friend_train
+from friend_training.runs import store
+from friend_training.runs.checkpoints import checkpoint_digest
+from friend_training.runs.progress import Silence
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Label, Select, Test, Train
 
 

@@ -3,10 +3,9 @@ from dataclasses import replace
 import pytest
 from toy_runs import SETTINGS, friends, plan, pool
 
-from friend_training.core.picks import Nothing, TotalAgreement
-from friend_training.core.plan import check_plan
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Nothing, Selector, TotalAgreement
 from friend_training.errors import ConfigError, DataError
+from friend_training.loop.plan import check_plan
 
 PLANS = {"stars": plan("stars"), "mood": plan("mood")}
 EDGE = friends("stars", "mood")

@@ -10,9 +10,9 @@ import pytest
 from engine_runs import Failing, Fragile, Held, Located, engine_run
 from toy_runs import POLARITY, contents, start
 
-from friend_training.core.engines.ray import RayEngine
-from friend_training.core.listener import Silence
 from friend_training.errors import MissingPackageError, RunError
+from friend_training.loop.engines.ray import RayEngine
+from friend_training.runs.progress import Silence
 from friend_training.runs.steps import Label
 
 LABELS = list(POLARITY["mood"])

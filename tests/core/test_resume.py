@@ -7,7 +7,7 @@ import signal
 import pytest
 from toy_runs import Killer, contents, run_and_be_killed, start, two_friends
 
-from friend_training.core.run import Run
+from friend_training.runs.run import Run
 
 
 class _Events(Killer):

@@ -9,12 +9,12 @@ import sys
 import pytest
 from toy_runs import plan
 
-from friend_training.core import files
-from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.plan import LoopSettings
-from friend_training.core.run import Run
 from friend_training.errors import RunError
 from friend_training.loop.algorithm import friend_train
+from friend_training.loop.plan import LoopSettings
+from friend_training.runs import files
+from friend_training.runs.checkpoints import checkpoint_digest
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Test, Train
 
 

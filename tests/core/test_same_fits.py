@@ -6,11 +6,10 @@ from pathlib import Path
 from toy_runs import POLARITY, SETTINGS, contents, friends, plan, pool, start
 from toy_task import ToyTask
 
-from friend_training.core.picks import Threshold
-from friend_training.core.same_fits import Fit, SameFits
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel
 from friend_training.loop.algorithm import friend_train
+from friend_training.runs.checkpoints import Fit, SameFits
 
 
 class Counting(ToyTask):

@@ -4,8 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import friend_training.core.selector as selector_module
-from friend_training.core.picks import Nothing, Random, Share, Threshold, TopN, TotalAgreement
-from friend_training.core.selector import Best, Scores, Selector
+from friend_training.core.selector import (
+    Best,
+    Nothing,
+    Random,
+    Scores,
+    Selector,
+    Share,
+    Threshold,
+    TopN,
+    TotalAgreement,
+)
 from friend_training.errors import ConfigError
 
 

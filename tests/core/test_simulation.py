@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from friend_training.core.simulation import SimulatedAgreement, TranslationTable, simulate_agreement
-from friend_training.core.theory import (
+from friend_training.analysis.error_rates import (
     corrected_error_rate,
     effective_epsilon,
     match_probability,
     printed_error_rate,
     printed_match_probability,
 )
+from friend_training.analysis.simulation import SimulatedAgreement, TranslationTable, simulate_agreement
 from friend_training.errors import ConfigError
 
 INPUTS = 100_000

@@ -2,11 +2,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from friend_training.core.picks import Threshold
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Selector
-from friend_training.core.store import LABELLED, SELECTED, Store
+from friend_training.core.selector import Selector, Threshold
 from friend_training.errors import RunError
+from friend_training.loop.selection import select_iteration
+from friend_training.runs.store import LABELLED, SELECTED, Store
 from work_done import calls
 
 

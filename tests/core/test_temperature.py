@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from friend_training.core.temperature import apply_temperature, fit_temperature
+from friend_training.loop.thresholds import apply_temperature, fit_temperature
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])

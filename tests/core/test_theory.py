@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from friend_training.core.theory import (
+from friend_training.analysis.error_rates import (
     chance_agreement,
     corrected_error_rate,
     effective_epsilon,

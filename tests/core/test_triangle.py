@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
+from friend_training.analysis.simulation import TranslationTable
+from friend_training.analysis.three_friends import PAIRS, triangle, triangle_of_predictions
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.simulation import TranslationTable
 from friend_training.core.task import Prediction
-from friend_training.core.triangle import PAIRS, triangle
-from friend_training.core.triangle_of_run import triangle_of_predictions
 from friend_training.errors import ConfigError
-from friend_training.examples import Text
+from friend_training.types import Text
 
 NAMES = ("polarity", "emotion", "lexicon")
 INPUTS = 5000

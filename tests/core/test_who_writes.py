@@ -10,12 +10,12 @@ from toy_runs import SETTINGS, plan, start, two_friends
 from toy_runs import pool as toy_pool
 
 import patience
-from friend_training.core import processes
-from friend_training.core.checkpoint import checkpoint_digest, copy_checkpoint, save_checkpoint
-from friend_training.core.in_shards import InShards
-from friend_training.core.plan import LoopSettings
-from friend_training.core.processes import is_first, rank, world
+from friend_training.core.pool import InShards
 from friend_training.loop.algorithm import Loop, Models, friend_train
+from friend_training.loop.plan import LoopSettings
+from friend_training.runs import processes
+from friend_training.runs.checkpoints import checkpoint_digest, copy_checkpoint, save_checkpoint
+from friend_training.runs.processes import is_first, rank, world
 from friend_training.runs.steps import Prepare
 
 ONLY_BASE = LoopSettings(seed=5, iterations=0)

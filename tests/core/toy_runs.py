@@ -12,13 +12,12 @@ import numpy as np
 from toy_task import Example, Point, ToyTask
 
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.listener import Silence
-from friend_training.core.picks import Pick, Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Pick, Selector, Threshold
 from friend_training.core.task import Prediction
 from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.runs.progress import Silence
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Step
 
 POLARITY = {

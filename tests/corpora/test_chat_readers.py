@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.core.limits import Limits
-from friend_training.corpora import json_stream
-from friend_training.corpora.chat import (
+from friend_training.data import text_io
+from friend_training.data.readers.chats import (
     close_up,
     read_corecode,
     read_cped,
@@ -18,7 +18,7 @@ from friend_training.corpora.chat import (
     read_lccc,
     read_xdailydialog,
 )
-from friend_training.corpora.problems import Problems
+from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
 
 
@@ -75,8 +75,8 @@ def test_innermost_lists_are_found_whatever_the_chunks(
     path = tmp_path_factory.mktemp("json") / "x.json"
     path.write_text(json.dumps({"a": [*lists, ["end"]]}, ensure_ascii=False), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "_CHUNK", chunk)
-        assert list(json_stream.innermost_lists(path, Limits())) == [*lists, ["end"]]
+        patch.setattr(text_io, "_CHUNK", chunk)
+        assert list(text_io.innermost_lists(path, Limits())) == [*lists, ["end"]]
 
 
 def test_xdailydialog(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.corpora.conll import DependencySentence, fault_of_heads, read_conll, read_dp
-from friend_training.corpora.problems import Problems
+from friend_training.data.readers.treebanks import DependencySentence, fault_of_heads, read_conll, read_dp
+from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
-from friend_training.examples import Heads, HeadsExample, Tags, TagsExample, Words
+from friend_training.types import Heads, HeadsExample, Tags, TagsExample, Words
 
 CONLL_U = """# newdoc id = letters
 # sent_id = letters-1

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.csrl import read_csrl
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.within import within_utterance
+from friend_training.bridges.quality import within_utterance
+from friend_training.data.readers.csrl import read_csrl
+from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
-from friend_training.examples import OPENING, SPEAKER, Argument, CsrlExample, Predicate, dialogue_group
+from friend_training.types import OPENING, SPEAKER, Argument, CsrlExample, Predicate, dialogue_group
 
 FIRST = "7|||3|||agent human 你 喝 绿茶 吗|||1 0 0 0 0 0|||O O B-ARG0 B-V B-ARG1 O"
 DRINK = "7|||7|||agent human 你 喝 绿茶 吗 agent 喝 过|||2 1 1 1 1 1 0 0 0|||O O O O B-ARG1 O B-ARG0 B-V O"

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.emotions import (
+from friend_training.data.readers.emotions import (
     FeltUtterance,
     emotion_examples,
     few_shot,
@@ -12,11 +12,11 @@ from friend_training.corpora.emotions import (
     read_meld,
     split_by_dialogue,
 )
-from friend_training.corpora.normalise import normalise
-from friend_training.corpora.problems import Problems
+from friend_training.data.splits import normalise
+from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
-from friend_training.examples import Text
-from friend_training.friends.polarity_emotion import CPED, MELD, POLARITIES
+from friend_training.friendships.polarity import CPED, MELD, POLARITIES
+from friend_training.types import Text
 
 MELD_HEADER = "Sr No.,Utterance,Speaker,Emotion,Sentiment,Dialogue_ID,Utterance_ID,Season,Episode,StartTime,EndTime\n"
 MELD_FILE = (

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from friend_training.corpora.exports import write_csagn, write_rast_plus
-from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
+from friend_training.data.exports import write_csagn, write_rast_plus
+from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 
 def test_rast_plus(tmp_path: Path) -> None:

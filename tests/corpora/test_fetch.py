@@ -10,9 +10,8 @@ from urllib.request import Request
 
 import pytest
 
-from friend_training.corpora.catalogue import Corpus, CorpusFile, Part, known_corpora
-from friend_training.corpora.fetch import fetch_file, public_address
-from friend_training.corpora.sniff import FORMATS
+from friend_training.data.catalogue import Corpus, CorpusFile, Part, fetch_file, known_corpora, public_address
+from friend_training.data.read import FORMATS
 from friend_training.errors import DataError, FriendTrainingError
 
 CONTENT = b"one line\nand another\n"

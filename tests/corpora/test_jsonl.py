@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.corpora.jsonl_models import DialogueLine, Role, SentenceLine
-from friend_training.corpora.read import read_examples
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.jsonl import DialogueLine, Role, SentenceLine, write_jsonl
+from friend_training.data.read import read_examples
 from friend_training.errors import DataError
-from friend_training.examples import (
+from friend_training.types import (
     ROLES,
     Argument,
     CsrlExample,

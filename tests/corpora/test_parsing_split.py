@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora import parsing_split as module
-from friend_training.corpora.parsing_split import ParsedSentence, parsing_split, penn_sample, split_by_document
-from friend_training.corpora.text_files import document_of, sentence_id
+from friend_training.data import parsing_split as module
+from friend_training.data.parsing_split import ParsedSentence, parsing_split, penn_sample, split_by_document
+from friend_training.data.text_io import document_of, sentence_id
 from friend_training.errors import DataError
-from friend_training.examples import Bracket, Heads, Tree, Words
+from friend_training.types import Bracket, Heads, Tree, Words
 
 
 def made_up(documents: int = 40) -> list[ParsedSentence]:

@@ -7,10 +7,10 @@ from typing import get_args
 
 import pytest
 
-from friend_training.corpora.pool import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
+from friend_training.data.pool import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
 from friend_training.errors import DataError
-from friend_training.examples import Dialogue, Turn
-from friend_training.scenarios.data_sections import PoolCorpus
+from friend_training.study.config import PoolCorpus
+from friend_training.types import Dialogue, Turn
 
 
 def chat(*texts: str) -> tuple[Turn, ...]:

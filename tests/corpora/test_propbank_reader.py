@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.propbank import TaggedSentence, read_propbank
+from friend_training.data.readers.propbank import TaggedSentence, read_propbank
+from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
-from friend_training.examples import Predicate, SentenceArgument
+from friend_training.types import Predicate, SentenceArgument
 
 SLASHES = [
     "昨天/NT/S-ARGM-TMP 他/PN/S-ARG0 很/AD/S-ARGM-ADV 想/VV/rel 买/VV/B-ARG1 书/NN/E-ARG1",

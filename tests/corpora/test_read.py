@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.corpora.read import native_kind, open_corpus, read_examples
-from friend_training.corpora.sniff import FORMATS, sniff
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.jsonl import write_jsonl
+from friend_training.data.read import FORMATS, native_kind, open_corpus, read_examples, sniff
 from friend_training.errors import DataError
 
 SAMPLES = {
@@ -101,7 +100,7 @@ def test_datasets_by_name(tmp_path: Path) -> None:
 
 
 def test_fingerprints_tell_content_and_order() -> None:
-    from friend_training.examples import Text
+    from friend_training.types import Text
 
     a, b = Text("1", "甲"), Text("1", "乙")
     assert len({fingerprint([a, b]), fingerprint([b, a]), fingerprint([a]), fingerprint([])}) == 4

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.rewriting import read_canard, read_restoration, read_rewrite
-from friend_training.examples import dialogue_group
+from friend_training.data.readers.rewriting import read_canard, read_restoration, read_rewrite
+from friend_training.data.text_io import Problems
+from friend_training.types import dialogue_group
 
 
 def write(tmp_path: Path, *lines: str) -> tuple[Path, Problems]:

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from friend_training.corpora import embedded
-from friend_training.corpora.embedded import Domain
-from friend_training.corpora.jsonl import to_line
-from friend_training.corpora.sharded_pool import ShardedPool, is_sharded, open_pool
+from friend_training.data import synthetic
+from friend_training.data.jsonl import to_line
+from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
+from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
-from friend_training.examples import Dialogue
+from friend_training.types import Dialogue
 
-DIALOGUES = [one.dialogue for one in embedded.generate(23, seed=4, domain=Domain.FILM)]
+DIALOGUES = [one.dialogue for one in synthetic.generate(23, seed=4, domain=Domain.FILM)]
 LINES = [to_line(dialogue) for dialogue in DIALOGUES]
 
 

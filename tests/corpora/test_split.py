@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.corpora.duplicates import Clusters, join_near_duplicates
-from friend_training.corpora.split import count_dialogues, split
+from friend_training.data.splits import Clusters, count_dialogues, join_near_duplicates, split
 from friend_training.errors import DataError
-from friend_training.examples import CsrlExample, Dialogue, RewritingExample, Turn, dialogue_group
+from friend_training.types import CsrlExample, Dialogue, RewritingExample, Turn, dialogue_group
 
 
 def dialogue(name: str, *texts: str) -> Dialogue:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.text_files import document_of
-from friend_training.corpora.treebank import read_treebank
+from friend_training.data.readers.treebanks import read_treebank
+from friend_training.data.text_io import Problems, document_of
 from friend_training.errors import DataError
-from friend_training.examples import Bracket, Tree, TreeExample, Words
+from friend_training.types import Bracket, Tree, TreeExample, Words
 
 TWO = """
 ( (S

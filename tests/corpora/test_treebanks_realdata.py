@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora.conll import read_conll
-from friend_training.corpora.parsing_split import ParsedSentence, parsing_split, penn_sample
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.treebank import read_treebank
-from friend_training.friends.constituency_dependency import MatchSpans
-from friend_training.friends.head_rules import lexical_heads
+from friend_training.data.parsing_split import ParsedSentence, parsing_split, penn_sample
+from friend_training.data.readers.treebanks import read_conll, read_treebank
+from friend_training.data.text_io import Problems
+from friend_training.friendships.head_rules import lexical_heads
+from friend_training.friendships.parsing import MatchSpans
 
 pytestmark = pytest.mark.realdata
 

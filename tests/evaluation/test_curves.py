@@ -6,7 +6,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from friend_training.errors import ConfigError
-from friend_training.evaluation.curves import Curve, Level, Panel, Point, draw
+from friend_training.experiments.figures import Curve, Level, Panel, Point, draw
 
 FDT = Curve("FDT", (Point(90, (40.0, 50.0)), Point(10, (20.0, 22.0))))
 BASE = Curve("Base", (Point(10, (15.0,)), Point(90, (30.0,))), quiet=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from friend_training.analysis.significance import paired_bootstrap, paired_bootstraps
 from friend_training.core.counts import Counts, f1_of, group_counts
-from friend_training.evaluation.significance import paired_bootstrap, paired_bootstraps
 
 
 def mean(counts: Counts) -> Counts:
@@ -82,7 +82,7 @@ def test_repeats_with_its_seed_whatever_the_chunks(monkeypatch: pytest.MonkeyPat
     first = paired_bootstrap(a, b, f1_of, samples=300, seed=7)
     assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
     assert paired_bootstrap(a, b, f1_of, samples=300, seed=8) != first
-    monkeypatch.setattr("friend_training.evaluation.significance._DRAWS_AT_ONCE", 140)
+    monkeypatch.setattr("friend_training.analysis.significance._DRAWS_AT_ONCE", 140)
     assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
 
 

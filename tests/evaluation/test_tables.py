@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from friend_training.errors import DataError
-from friend_training.evaluation.tables import Column, Table, build_table, to_csv, to_latex, to_markdown, to_rich
+from friend_training.experiments.tables import Column, Table, build_table, to_csv, to_latex, to_markdown, to_rich
 
 COLUMNS = (Column("csrl.f1", "F1"), Column("rewriting.wer", "WER", higher_is_better=False))
 

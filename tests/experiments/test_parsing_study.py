@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from friend_training.core.task import Prediction
-from friend_training.corpora.parsing_split import ParsedSentence, ParsingSplit
-from friend_training.examples import Heads, Tags, Tree
+from friend_training.data.parsing_split import ParsedSentence, ParsingSplit
+from friend_training.experiments.results import read_results
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_settings import WORD_SETTINGS
+from friend_training.nn.word_input import WORD_SETTINGS
 from friend_training.runs.steps import Train
-from friend_training.scenarios.results import read_results
+from friend_training.types import Heads, Tags, Tree
 
 ROOT = Path(__file__).parents[2]
 SEED = 3

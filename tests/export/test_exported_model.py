@@ -11,12 +11,12 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from friend_training import FriendTrainedModel
-from friend_training.corpora.embedded import Domain, generate
+from friend_training.data.synthetic import Domain, generate
 from friend_training.errors import ConfigError, RunError, UnsupportedTaskError
-from friend_training.examples import Dialogue
-from friend_training.export.folder import export_model
-from friend_training.scenarios.opening import open_task
-from friend_training.scenarios.tasks import TASKS, TaskName
+from friend_training.inference.export import export_model
+from friend_training.study.open import open_task
+from friend_training.study.tasks import TASKS, TaskName
+from friend_training.types import Dialogue
 from untrained_run import FINGERPRINTS, make_run
 
 

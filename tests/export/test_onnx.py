@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from friend_training.corpora.embedded import Domain, generate
+from friend_training.data.synthetic import Domain, generate
 from friend_training.errors import MissingPackageError
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.export import onnx as exporting
-from friend_training.export.folder import export_model
-from friend_training.export.onnx import OUTPUTS, network_inputs
-from friend_training.scenarios.opening import open_task
-from friend_training.scenarios.tasks import TASKS, TaskName
+from friend_training.inference import onnx as exporting
+from friend_training.inference.export import export_model
+from friend_training.inference.onnx import OUTPUTS, network_inputs
+from friend_training.study.open import open_task
+from friend_training.study.tasks import TASKS, TaskName
+from friend_training.types import Dialogue, Predicate, Turn
 from untrained_run import make_run
 
 

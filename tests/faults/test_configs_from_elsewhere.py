@@ -13,9 +13,9 @@ import friend_training
 from friend_training.cli.main import main
 from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
+from friend_training.experiments.experiment import Variant, load_experiment
 from friend_training.nn.encoder import load_encoder
-from friend_training.scenarios.config import parse_config
-from friend_training.scenarios.experiment import Variant, load_experiment
+from friend_training.study.config import parse_config
 
 PACKAGE = Path(next(iter(friend_training.__path__)))
 ROOT = Path(__file__).parents[2]

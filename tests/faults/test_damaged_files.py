@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from friend_training.cli.results import _seconds
-from friend_training.core.run import Run
 from friend_training.errors import ConfigError, DataError, RunError
+from friend_training.experiments.results import read_results
+from friend_training.experiments.runner import seconds_of
 from friend_training.nn.encoder import load_encoder
-from friend_training.nn.tokens import Tokenizer
-from friend_training.report.kept import GOLD, INPUTS, kept_gold, kept_inputs
-from friend_training.report.reading import read_study
-from friend_training.report.settings import machine
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.report.page import machine
+from friend_training.report.run_reader import read_study
 from friend_training.runs.counts import load_counts, save_counts
-from friend_training.scenarios.experimenting import seconds_of
-from friend_training.scenarios.folders import read_records
-from friend_training.scenarios.results import read_results
+from friend_training.runs.inputs import GOLD, INPUTS, kept_gold, kept_inputs
+from friend_training.runs.run import Run
+from friend_training.study.folders import read_records
 
 DAMAGE = [b"", b"{", b"[]", b"null", b"\xff\xfe", b"1" * 5000, b"[" * 100_000, b'{"a": 1}', b"\x00" * 50]
 

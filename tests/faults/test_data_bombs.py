@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from friend_training.core.limits import Limits
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.read import stream_examples
-from friend_training.corpora.sharded_pool import open_pool
-from friend_training.corpora.sniff import FORMATS, sniff
+from friend_training.data.read import FORMATS, sniff, stream_examples
+from friend_training.data.sharded_pool import open_pool
+from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
 
 MEMORY_MB = 500

@@ -21,15 +21,13 @@ from hypothesis import strategies as st
 
 from friend_training.core.limits import Limits
 from friend_training.core.yaml_values import read_yaml
-from friend_training.corpora.conll import read_conll, read_dp
-from friend_training.corpora.emotions import read_cped_emotions, read_meld
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.read import _readers, native_kind
-from friend_training.corpora.sharded_pool import open_pool
-from friend_training.corpora.sniff import FORMATS, sniff
-from friend_training.corpora.treebank import read_treebank
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.jsonl import write_jsonl
+from friend_training.data.read import FORMATS, _readers, native_kind, sniff
+from friend_training.data.readers.emotions import read_cped_emotions, read_meld
+from friend_training.data.readers.treebanks import read_conll, read_dp, read_treebank
+from friend_training.data.sharded_pool import open_pool
+from friend_training.data.text_io import Problems
 from friend_training.errors import FriendTrainingError
 
 SEED = int(os.environ.get("FRIEND_TRAINING_FUZZ_SEED", "20230517"))

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from friend_training.core.task import Prediction
-from friend_training.corpora.embedded import EmbeddedDialogue
-from friend_training.examples import Sentence, SentenceRoles
-from friend_training.nn.role_items import unit_id
+from friend_training.data.synthetic import EmbeddedDialogue
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import Sentence, SentenceRoles
 
 
 class GoldBridge:

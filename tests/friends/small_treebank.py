@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.treebank import read_treebank
-from friend_training.examples import Heads, TreeExample
+from friend_training.data.readers.treebanks import read_treebank
+from friend_training.data.text_io import Problems
+from friend_training.types import Heads, TreeExample
 
 TREES = """
 ( (S (NP-SBJ (DT The) (NN cook)) (VP (MD will) (VP (VB make) (NP (DT a) (JJ big) (NN cake))

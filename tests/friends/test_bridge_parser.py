@@ -5,19 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.corpora.embedded import Domain, csrl_examples, generate
-from friend_training.examples import (
-    Argument,
-    Dialogue,
-    Predicate,
-    Roles,
-    Sentence,
-    SentenceArgument,
-    SentenceRoles,
-    Turn,
-)
-from friend_training.friends.bridge_parser import LabelledByBridge, bridge_roles, score_bridge
-from friend_training.nn.role_items import unit_id
+from friend_training.data.synthetic import Domain, csrl_examples, generate
+from friend_training.friendships.bridge_controls import LabelledByBridge, bridge_roles, score_bridge
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import Argument, Dialogue, Predicate, Roles, Sentence, SentenceArgument, SentenceRoles, Turn
 
 EXAMPLES = csrl_examples(generate(80, seed=9, domain=Domain.FILM))
 BY_ID = {example.dialogue.id: example for example in EXAMPLES}

@@ -9,21 +9,11 @@ import numpy as np
 import pytest
 
 from friend_training.core.friendship import Match
-from friend_training.core.picks import Threshold
-from friend_training.core.selector import Scores, Selector
+from friend_training.core.selector import Scores, Selector, Threshold
 from friend_training.core.task import Prediction
-from friend_training.examples import (
-    Argument,
-    Dialogue,
-    Predicate,
-    Roles,
-    Sentence,
-    SentenceArgument,
-    SentenceRoles,
-    Turn,
-)
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.tasks.rewriting.edits import build_script
+from friend_training.types import Argument, Dialogue, Predicate, Roles, Sentence, SentenceArgument, SentenceRoles, Turn
 
 ACTRESS = "布蕾克·莱弗利"
 CONTEXT = ("我有一个非常喜欢的女明星。", "她叫什么名字？", f"{ACTRESS}。", "她很有名吗？")

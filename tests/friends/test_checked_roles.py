@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from friend_training.core.task import Prediction
-from friend_training.examples import (
+from friend_training.friendships.joint_labels import Check, CheckedRoles, Pronouns
+from friend_training.types import (
     Argument,
     Dialogue,
     Insertion,
@@ -16,7 +17,6 @@ from friend_training.examples import (
     SentenceRoles,
     Turn,
 )
-from friend_training.friends.checked_roles import Check, CheckedRoles, Pronouns
 
 # 甲: 电影好看吗 / 乙: 我今天看; the rewrite inserts 电影 behind 看.
 DIALOGUE = Dialogue("d", (Turn("A", "电影好看吗"), Turn("B", "我今天看")), (Predicate(3, 4),))

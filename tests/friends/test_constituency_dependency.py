@@ -11,17 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_treebank import small_treebank
 
-from friend_training.core.conformance import MatchCase, check_friendship, check_matcher
-from friend_training.core.diagnostics import measured_epsilon
+from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.task import Prediction
-from friend_training.examples import Bracket, Heads, Tree, Words
-from friend_training.friends.constituency_dependency import (
-    MatchSpans,
-    Scoring,
-    constituency_dependency,
-    match_arcs,
-    phrases_of,
-)
+from friend_training.friendships.parsing import MatchSpans, Scoring, constituency_dependency, match_arcs, phrases_of
+from friend_training.testing import MatchCase, check_friendship, check_matcher
+from friend_training.types import Bracket, Heads, Tree, Words
 
 SCORINGS: tuple[Scoring, ...] = ("head-rules", "paper", "paper-all")
 

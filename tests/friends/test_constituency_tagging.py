@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.conformance import MatchCase, check_friendship, check_matcher
 from friend_training.core.task import Prediction
-from friend_training.examples import Bracket, Tags, Tree, Words
-from friend_training.friends.constituency_tagging import constituency_tagging, match_tags
+from friend_training.friendships.parsing import constituency_tagging, match_tags
+from friend_training.testing import MatchCase, check_friendship, check_matcher
+from friend_training.types import Bracket, Tags, Tree, Words
 
 WORDS = [Words("a", ("Dogs", "bark", "loudly")), Words("b", ("Yes",)), Words("c", ("They", "bark"))]
 TREES = [

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from small_treebank import small_treebank
 
 from friend_training.errors import DataError
-from friend_training.examples import Bracket, Tree
-from friend_training.friends.head_rules import head_child, lexical_heads
+from friend_training.friendships.head_rules import head_child, lexical_heads
+from friend_training.types import Bracket, Tree
 
 LABELS = ("S", "NP", "VP", "PP", "SBAR+S", "NP+QP", "FRAG", "UNHEARD-OF")
 TAGS = ("NN", "VBD", "IN", "DT", ",", "``")

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from gold_bridge import GoldBridge, gold_rewrites, gold_roles
 
 from friend_training.core.task import Prediction
-from friend_training.corpora.embedded import Domain, generate
-from friend_training.examples import (
+from friend_training.data.synthetic import Domain, generate
+from friend_training.friendships.joint_labels import MergedRoles
+from friend_training.types import (
     Argument,
     Dialogue,
     Insertion,
@@ -19,7 +20,6 @@ from friend_training.examples import (
     SentenceRoles,
     Turn,
 )
-from friend_training.friends.merged_roles import MergedRoles
 
 # 甲: 电影好看吗 / 乙: 我今天看; the rewrite inserts 电影 behind 看.
 DIALOGUE = Dialogue("d", (Turn("A", "电影好看吗"), Turn("B", "我今天看")), (Predicate(3, 4),))

@@ -1,20 +1,12 @@
 import pytest
 
-from friend_training.core.conformance import check_friendship
 from friend_training.core.friendship import Match
 from friend_training.core.task import Prediction
-from friend_training.corpora.emotions import CPED_EMOTIONS, MELD_EMOTIONS
+from friend_training.data.readers.emotions import CPED_EMOTIONS, MELD_EMOTIONS
 from friend_training.errors import ConfigError
-from friend_training.examples import Text
-from friend_training.friends.polarity_emotion import (
-    CPED,
-    MELD,
-    NEGATIVE,
-    NEUTRAL,
-    POLARITIES,
-    POSITIVE,
-    polarity_friends,
-)
+from friend_training.friendships.polarity import CPED, MELD, NEGATIVE, NEUTRAL, POLARITIES, POSITIVE, polarity_friends
+from friend_training.testing import check_friendship
+from friend_training.types import Text
 
 TASKS = {"polarity": POLARITIES, "emotion": MELD, "lexicon": POLARITIES}
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from friend_training.examples import Argument, Dialogue, Predicate, Sentence, SentenceArgument, SentenceRoles, Turn
-from friend_training.friends.pronouns import WithoutPronouns, is_pronoun
+from friend_training.friendships.joint_labels import WithoutPronouns, is_pronoun
+from friend_training.types import Argument, Dialogue, Predicate, Sentence, SentenceArgument, SentenceRoles, Turn
 
 
 class Everything:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from friend_training.core.conformance import MatchCase, check_matcher
-from friend_training.examples import ROLES
-from friend_training.friends.csrl_rewriting import RoleMatcher, RoleString, Scoring, Sigma
+from friend_training.friendships.csrl_rewriting import RoleMatcher, RoleString, Scoring, Sigma
+from friend_training.testing import MatchCase, check_matcher
+from friend_training.types import ROLES
 
 SCORINGS: tuple[Scoring, ...] = ("paper", "role-aware")
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.examples import ROLES
-from friend_training.friends.csrl_rewriting import RoleMatcher, RoleString
-from friend_training.friends.taken_apart import RoleCompared, take_apart
+from friend_training.friendships.csrl_rewriting import RoleCompared, RoleMatcher, RoleString, take_apart
+from friend_training.types import ROLES
 
 MATCHERS = [
     RoleMatcher(scoring=scoring, speakers=speakers)  # type: ignore[arg-type]

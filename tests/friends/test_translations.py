@@ -7,10 +7,17 @@ from gold_bridge import GoldBridge, gold_rewrites, gold_roles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.core.conformance import check_friendship
 from friend_training.core.task import Prediction
-from friend_training.corpora.embedded import Domain, EmbeddedDialogue, generate
-from friend_training.examples import (
+from friend_training.data.synthetic import Domain, EmbeddedDialogue, generate
+from friend_training.friendships.csrl_rewriting import (
+    RoleMatcher,
+    RoleString,
+    TranslateRewrite,
+    csrl_rewriting,
+    translate_roles,
+)
+from friend_training.testing import check_friendship
+from friend_training.types import (
     OPENING,
     SPEAKER,
     Argument,
@@ -23,13 +30,6 @@ from friend_training.examples import (
     SentenceArgument,
     SentenceRoles,
     Turn,
-)
-from friend_training.friends.csrl_rewriting import (
-    RoleMatcher,
-    RoleString,
-    TranslateRewrite,
-    csrl_rewriting,
-    translate_roles,
 )
 
 TURNS = (Turn("A", "甲乙"), Turn("B", "丙丁"), Turn("A", "看甲"))

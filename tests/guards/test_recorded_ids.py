@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from friend_training.scenarios.config import parse_config
-from friend_training.scenarios.experiment import pieces
-from friend_training.scenarios.results import settings_id
+from friend_training.experiments.experiment import pieces
+from friend_training.experiments.results import settings_id
+from friend_training.study.config import parse_config
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 RECORDED = Path(__file__).parent / "recorded" / "ids.json"

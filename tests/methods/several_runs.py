@@ -8,12 +8,11 @@ import torch
 from tiny import METHODS, SETTINGS, plan, pool, run_method
 
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.picks import Threshold
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.methods.fdt import fdt
-from friend_training.nn import processes
-from friend_training.nn.dropout import ByteDropout
+from friend_training.core.selector import Selector, Threshold
+from friend_training.methods.friend_training import fdt
+from friend_training.nn import distributed
+from friend_training.nn.encoder import ByteDropout
+from friend_training.runs.run import Run
 
 
 def by_length() -> Friendship:
@@ -41,7 +40,7 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
     """The loss of every step of every training, in the order they come; and the names of files that were written."""
     dropout, ByteDropout.forward = ByteDropout.forward, lambda self, given: given  # type: ignore[method-assign]
     found: dict[str, Any] = {}
-    backward, rename = processes.backward, os.replace
+    backward, rename = distributed.backward, os.replace
     losses: list[float] = []
     written: list[str] = []
 
@@ -53,7 +52,7 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
         written.append(Path(target).name)
         rename(source, target)
 
-    processes.backward, os.replace = spy, spy_on_names
+    distributed.backward, os.replace = spy, spy_on_names
     for method in methods:
         losses.clear()
         written.clear()
@@ -64,5 +63,5 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
             assert method in METHODS
             run_method(run, Path(encoder), method)
         found[method] = {"losses": list(losses), "written": list(written)}
-    processes.backward, os.replace, ByteDropout.forward = backward, rename, dropout  # type: ignore[method-assign]
+    distributed.backward, os.replace, ByteDropout.forward = backward, rename, dropout  # type: ignore[method-assign]
     return found

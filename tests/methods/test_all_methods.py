@@ -8,7 +8,7 @@ import pytest
 from tiny import METHODS, SETTINGS, be_killed, run_method
 from toy_runs import contents, start
 
-from friend_training.core.run import Run
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 
 KILLED_AT = {
@@ -52,7 +52,7 @@ def test_a_method_gives_outcomes_like_every_other(whole, method):
 def test_killed_and_resumed_a_method_ends_in_the_same_bits(whole, encoder, tmp_path, method):
     new = start(tmp_path / "run")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["friend_training.tasks.csrl.task", "friend_training.methods.mt"])
+    context.set_forkserver_preload(["friend_training.tasks.csrl.task", "friend_training.methods.mean_teacher"])
     process = context.Process(target=be_killed, args=(str(new.folder), str(encoder), method, KILLED_AT[method]))
     process.start()
     process.join(120)

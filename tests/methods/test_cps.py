@@ -9,9 +9,9 @@ from tiny import SETTINGS, plan, pool
 from torch import nn
 from toy_runs import start
 
-from friend_training.core.plan import Training
 from friend_training.errors import ConfigError
-from friend_training.methods.cps import cps, cross_pseudo_loss
+from friend_training.loop.plan import Training
+from friend_training.methods.cross_pseudo_supervision import cps, cross_pseudo_loss
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.runs.steps import Train
 

@@ -8,9 +8,9 @@ import pytest
 from toy_runs import SETTINGS, audit, plan, pool, start
 
 from friend_training.methods import registry
-from friend_training.report.words import method_in_words
+from friend_training.report.names import method_in_words
 from friend_training.runs.steps import Select
-from friend_training.scenarios import compared
+from friend_training.study import methods as compared
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "scenarios"))
 
@@ -54,8 +54,8 @@ def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_
 def test_one_file_and_two_lines_are_all_that_a_study_needs(tmp_path, monkeypatch):
     from small import small_config
 
-    from friend_training.scenarios import data
-    from friend_training.scenarios.study import run_study
+    from friend_training.study import data
+    from friend_training.study.study import run_study
 
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
     config = small_config("methods=[base, curriculum]", "iterations=2")

@@ -3,14 +3,13 @@ from dataclasses import replace
 import pytest
 from toy_runs import SETTINGS, audit, friends, gold, plan, pool, start
 
-from friend_training.core.picks import Threshold, TopN
-from friend_training.core.plan import Training
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold, TopN
 from friend_training.errors import ConfigError
+from friend_training.loop.plan import Training
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
-from friend_training.methods.fdt import fdt
-from friend_training.methods.sst import sst
+from friend_training.methods.friend_training import fdt
+from friend_training.methods.self_training import sst
 from friend_training.runs.steps import Select, Train
 
 EDGE = friends("stars", "mood")

@@ -10,27 +10,25 @@ import little_grammar as grammar
 import pytest
 from toy_runs import start
 
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.examples import Words
-from friend_training.friends.constituency_dependency import constituency_dependency
+from friend_training.core.selector import Selector, Threshold
+from friend_training.friendships.parsing import constituency_dependency
 from friend_training.loop.algorithm import Outcome
-from friend_training.methods.cps import cps
-from friend_training.methods.fdt import fdt
-from friend_training.methods.mt import mt
-from friend_training.methods.multitask import multitask_base
-from friend_training.methods.scot import scot
-from friend_training.methods.sst import sst
-from friend_training.methods.stbr import stbr
-from friend_training.methods.stea import stea
-from friend_training.nn.torch_task import WEIGHTS
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.methods.base import multitask_base
+from friend_training.methods.co_training import scot
+from friend_training.methods.cross_pseudo_supervision import cps
+from friend_training.methods.friend_training import fdt
+from friend_training.methods.mean_teacher import mt
+from friend_training.methods.self_teaching import stea
+from friend_training.methods.self_training import sst, stbr
+from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.task import WEIGHTS
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_pretraining import pretrain_word_encoder
-from friend_training.nn.word_settings import WORD_SETTINGS
-from friend_training.tasks.constituency.task import constituency_task, tree_names
-from friend_training.tasks.dependency.task import dependency_task, relation_names
+from friend_training.nn.word_input import WORD_SETTINGS
+from friend_training.runs.run import Run
+from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
+from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
+from friend_training.types import Words
 
 SETTINGS = LoopSettings(seed=3, iterations=1, shard_size=6)
 TRAINING = replace(WORD_SETTINGS, batch_size=4, look_every=2)

@@ -10,11 +10,11 @@ from tiny import plan, pool
 from toy_runs import plan as toy_plan
 from toy_runs import start
 
-from friend_training.core.plan import LoopSettings, Training
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError, UnsupportedTaskError
-from friend_training.methods import mt as module
-from friend_training.methods.mt import MeanTeacher, MeanTeacherSettings, bounded, mt, ramp_up, unit_distances
+from friend_training.loop.plan import LoopSettings, Training
+from friend_training.methods import mean_teacher as module
+from friend_training.methods.mean_teacher import MeanTeacher, MeanTeacherSettings, bounded, mt, ramp_up, unit_distances
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import Head
 

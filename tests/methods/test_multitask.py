@@ -8,10 +8,10 @@ from safetensors.torch import load_file
 from tiny import SETTINGS, plan
 from toy_runs import start
 
-from friend_training.core.plan import Training
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
-from friend_training.methods.multitask import joint_training, multitask_base, train_together
+from friend_training.loop.plan import Training
+from friend_training.methods.base import joint_training, multitask_base, train_together
 from friend_training.nn.encoder import load_encoder
 
 

@@ -1,8 +1,8 @@
 """Two models of a task: the surer label is learnt."""
 
-from friend_training.core.conformance import MatchCase, check_matcher
 from friend_training.core.task import Prediction
-from friend_training.methods.readers import surer, two_readers
+from friend_training.methods.co_training import surer, two_readers
+from friend_training.testing import MatchCase, check_matcher
 
 
 def _said(*units):

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from friend_training.methods.registry import METHODS, Procedure, with_needed
-from friend_training.scenarios.compared import PROCEDURES
+from friend_training.study.methods import PROCEDURES
 
 
 def test_every_procedure_is_carried_out_and_used():

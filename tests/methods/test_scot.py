@@ -6,9 +6,9 @@ import pytest
 from toy_runs import SETTINGS, audit, plan, pool, start
 from toy_task import ToyTask
 
-from friend_training.core.picks import Threshold
+from friend_training.core.selector import Threshold
 from friend_training.errors import ConfigError
-from friend_training.methods.scot import scot
+from friend_training.methods.co_training import scot
 
 
 class Remembering(ToyTask):

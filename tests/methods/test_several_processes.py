@@ -6,7 +6,7 @@ import pytest
 from several_runs import runs
 from toy_runs import start
 
-from friend_training.core.run import Run
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train, parse_step
 from several import in_processes
 

@@ -9,10 +9,10 @@ from tiny import SETTINGS, plan, pool
 from torch import nn
 from toy_runs import start
 
-from friend_training.core.plan import Training
 from friend_training.core.selector import Selector
-from friend_training.methods import stbr as module
-from friend_training.methods.stbr import reweighted_loss, stbr
+from friend_training.loop.plan import Training
+from friend_training.methods import self_training as module
+from friend_training.methods.self_training import reweighted_loss, stbr
 from friend_training.nn.heads import Head
 from friend_training.runs.steps import Train
 

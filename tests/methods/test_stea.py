@@ -6,10 +6,10 @@ from safetensors.torch import load_file
 from tiny import plan, pool
 from toy_runs import start
 
-from friend_training.core.plan import LoopSettings
-from friend_training.methods import stea as module
-from friend_training.methods.stea import SelfTeaching, stea
-from friend_training.nn.semi_supervised import merged_labels
+from friend_training.loop.plan import LoopSettings
+from friend_training.methods import self_teaching as module
+from friend_training.methods.self_teaching import SelfTeaching, stea
+from friend_training.methods.update import merged_labels
 from friend_training.runs.steps import Train
 
 

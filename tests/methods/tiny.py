@@ -7,20 +7,18 @@ from pathlib import Path
 import torch
 from toy_runs import Killer
 
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.methods.cps import cps
-from friend_training.methods.mt import mt
-from friend_training.methods.multitask import multitask_base
-from friend_training.methods.readers import readers
-from friend_training.methods.scot import scot
-from friend_training.methods.stbr import stbr
-from friend_training.methods.stea import stea
+from friend_training.core.selector import Selector, Threshold
+from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.methods.base import multitask_base
+from friend_training.methods.co_training import readers, scot
+from friend_training.methods.cross_pseudo_supervision import cps
+from friend_training.methods.mean_teacher import mt
+from friend_training.methods.self_teaching import stea
+from friend_training.methods.self_training import stbr
 from friend_training.nn.encoder import EncoderShape, make_encoder
 from friend_training.nn.training import TrainingSettings
+from friend_training.runs.run import Run
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 

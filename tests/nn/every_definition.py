@@ -14,17 +14,10 @@ from pkgutil import walk_packages
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from friend_training import tasks
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
-from friend_training.examples import (
-    CsrlExample,
-    HeadsExample,
-    RewritingExample,
-    SrlExample,
-    TagsExample,
-    TreeExample,
-)
-from friend_training.nn.definition import Definition
+from friend_training.data.synthetic import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
 from friend_training.nn.encoder import Encoder
+from friend_training.nn.interfaces import Definition
+from friend_training.types import CsrlExample, HeadsExample, RewritingExample, SrlExample, TagsExample, TreeExample
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks"))
 

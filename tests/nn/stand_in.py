@@ -18,7 +18,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
 from friend_training.nn import word_encoder
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 
 NAME = "card"
 

@@ -13,9 +13,20 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, CanineTokenizer, DistilBertConfig, DistilBertModel
 
 from friend_training.core.task import FitPlan
-from friend_training.corpora.embedded import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
+from friend_training.data.synthetic import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
 from friend_training.errors import ConfigError
-from friend_training.examples import (
+from friend_training.nn.encoder import Encoder, compute_in, load_encoder
+from friend_training.nn.optimizer import make_optimizers
+from friend_training.nn.task import TorchTask
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
+from friend_training.tasks.parsing.dependency.task import dependency_task
+from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
+from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.tasks.srl.task import srl_task
+from friend_training.types import (
     Bracket,
     Dialogue,
     Heads,
@@ -29,17 +40,6 @@ from friend_training.examples import (
     Turn,
     Words,
 )
-from friend_training.nn.encoder import Encoder, compute_in, load_encoder
-from friend_training.nn.optimizer import make_optimizers
-from friend_training.nn.tokens import Tokenizer
-from friend_training.nn.torch_task import TorchTask
-from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.constituency.task import constituency_task, tree_names
-from friend_training.tasks.csrl.task import csrl_task
-from friend_training.tasks.dependency.task import dependency_task
-from friend_training.tasks.rewriting.task import rewriting_task
-from friend_training.tasks.srl.task import srl_task
-from friend_training.tasks.tagging.task import tag_names, tagging_task
 
 SETTINGS = TrainingSettings(batch_size=4, look_every=2)
 ANY = pytest.mark.parametrize("family", list(FAMILIES))

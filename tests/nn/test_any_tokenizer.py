@@ -11,11 +11,11 @@ from tokenizers import models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from friend_training.errors import ConfigError
-from friend_training.examples import Dialogue, Insertion, Rewrite, Turn
-from friend_training.nn.rendering import render
-from friend_training.nn.tokens import Tokenizer
-from friend_training.nn.word_reader import PieceReader, running_text
-from friend_training.tasks.rewriting.items import rewrite_item
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.word_input import PieceReader, running_text
+from friend_training.tasks.dialogue_input import render
+from friend_training.tasks.rewriting.model import rewrite_item
+from friend_training.types import Dialogue, Insertion, Rewrite, Turn
 
 KINDS = ("wordpiece", "bytes", "unigram")
 SENTENCES = (

@@ -8,8 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.examples import ROLES
-from friend_training.nn.bio import (
+from friend_training.tasks.role_labelling import (
     ALLOWED,
     OUTSIDE,
     TAGS,
@@ -20,6 +19,7 @@ from friend_training.nn.bio import (
     probability_of,
     spans_of,
 )
+from friend_training.types import ROLES
 
 
 def _valid_sequences(length: int) -> np.ndarray:

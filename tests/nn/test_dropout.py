@@ -5,8 +5,7 @@ import torch
 from torch import nn
 from transformers import AutoConfig, AutoModel
 
-from friend_training.nn.dropout import ByteDropout, with_byte_dropout
-from friend_training.nn.encoder import Encoder
+from friend_training.nn.encoder import ByteDropout, Encoder, with_byte_dropout
 
 
 @pytest.mark.parametrize("p", [0.1, 0.33, 0.5])

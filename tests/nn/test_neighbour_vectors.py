@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from friend_training.corpora.embedded import Domain, generate
+from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import EncoderShape, load_encoder, make_encoder
 from friend_training.nn.pretraining import neighbour_vectors, pretrain_encoder
 

@@ -7,9 +7,8 @@ import torch
 from transformers import BertConfig, BertModel
 
 from friend_training.core.task import FitPlan
-from friend_training.corpora.embedded import Domain, csrl_examples, generate
-from friend_training.nn.encoder import Encoder, compute_in, load_encoder
-from friend_training.nn.precision import ATTENTION
+from friend_training.data.synthetic import Domain, csrl_examples, generate
+from friend_training.nn.encoder import ATTENTION, Encoder, compute_in, load_encoder
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.task import csrl_task
 

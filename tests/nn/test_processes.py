@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from shared_training import collate, everything, items
 
-from friend_training.nn.shares import own_batches, put_together
+from friend_training.nn.distributed import own_batches, put_together
 from several import in_processes
 
 CLOSE = {"rel": 1e-5, "abs": 1e-6}

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.examples import OPENING, SPEAKER, Dialogue, Turn
-from friend_training.nn.rendering import NO_TURN, Rendered, render, render_all
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render, render_all
+from friend_training.types import OPENING, SPEAKER, Dialogue, Turn
 
 TEXTS = st.text("我你甲乙丙丁ab7 ，", min_size=1, max_size=8)
 

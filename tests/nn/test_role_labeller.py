@@ -8,15 +8,24 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from friend_training.corpora.embedded import Domain, csrl_examples, generate
-from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
-from friend_training.nn.bio import TAGS, begin_tag
+from friend_training.data.synthetic import Domain, csrl_examples, generate
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import UNKNOWN, Head
-from friend_training.nn.rendering import NO_TURN
-from friend_training.nn.role_items import RoleItem, collate_roles, decode_roles, role_items, unit_id
-from friend_training.nn.role_labeller import PredicateMark, RoleBatch, RoleLabeller
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.tasks.dialogue_input import NO_TURN
+from friend_training.tasks.role_labelling import (
+    TAGS,
+    PredicateMark,
+    RoleBatch,
+    RoleItem,
+    RoleLabeller,
+    begin_tag,
+    collate_roles,
+    decode_roles,
+    role_items,
+    unit_id,
+)
+from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 MARKS: tuple[PredicateMark, ...] = ("after", "input")
 WIDTH = 8

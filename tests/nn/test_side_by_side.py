@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import patience
-from friend_training.nn.side_by_side import side_by_side
+from friend_training.nn.threads import side_by_side
 
 
 def test_answers_come_in_order_and_from_two_threads_with_one_each(two_threads: None) -> None:

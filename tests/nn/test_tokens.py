@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from friend_training.nn import tokens
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn import tokenizer as tokens
+from friend_training.nn.tokenizer import Tokenizer
 
 
 def forgetful(tokenizer: Tokenizer) -> Tokenizer:

@@ -11,13 +11,23 @@ import torch
 from torch import nn
 
 from friend_training.errors import ConfigError, DataError
-from friend_training.nn.encoders import open_encoder, shaped_encoder
+from friend_training.nn.encoder import open_encoder, shaped_encoder
 from friend_training.nn.optimizer import make_optimizers
-from friend_training.nn.tokens import Tokenizer
-from friend_training.nn.word_encoder import WEIGHTS, WordEncoder, WordEncoderShape, load_word_encoder
-from friend_training.nn.word_pretraining import pretrain_word_encoder
-from friend_training.nn.word_reader import PieceReader, VocabularyReader, word_reader
-from friend_training.nn.word_vocabulary import AFFIXES, BUCKETS, UNKNOWN, WordVocabulary, affixes, form
+from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.word_encoder import (
+    AFFIXES,
+    BUCKETS,
+    UNKNOWN,
+    WEIGHTS,
+    WordEncoder,
+    WordEncoderShape,
+    WordVocabulary,
+    affixes,
+    form,
+    load_word_encoder,
+)
+from friend_training.nn.word_input import PieceReader, VocabularyReader, word_reader
 
 SHAPE = WordEncoderShape(word=8, affix=4, width=6, layers=1)
 TEXTS = list(product(("Ann", "Bob", "Eve"), ("sees", "has"), ("the",), ("cup", "pen")))

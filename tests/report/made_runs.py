@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from friend_training.core.picks import Pick, Threshold
-from friend_training.core.run import Run
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Selector
-from friend_training.core.store import LABELLED
-from friend_training.examples import Argument, Dialogue, Insertion, Predicate, Rewrite, Roles, Text, Turn
-from friend_training.report.kept import keep_gold, keep_inputs
+from friend_training.core.selector import Pick, Selector, Threshold
+from friend_training.loop.selection import select_iteration
+from friend_training.runs.inputs import keep_gold, keep_inputs
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Label, Prepare, Select, Test
+from friend_training.runs.store import LABELLED
+from friend_training.types import Argument, Dialogue, Insertion, Predicate, Rewrite, Roles, Text, Turn
 
 EVIL = '<script>alert("x")</script><img src=x onerror=y>&amp;'
 THRESHOLDS = {"csrl": 0.6, "rewriting": 0.5}

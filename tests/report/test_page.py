@@ -8,11 +8,11 @@ import pyarrow.compute as pc
 import pytest
 from made_runs import EVIL, THRESHOLDS, Page, evaluate, made_classifiers, made_study
 
-from friend_training.core.picks import Nothing, Random, Threshold, TopN, TotalAgreement
-from friend_training.core.run import Run
+from friend_training.core.selector import Nothing, Random, Threshold, TopN, TotalAgreement
 from friend_training.errors import RunError
 from friend_training.report.page import write_report
-from friend_training.report.thresholds import GRID
+from friend_training.report.pseudo_labels import GRID
+from friend_training.runs.run import Run
 
 
 @pytest.fixture(scope="module")

@@ -13,27 +13,23 @@ from hypothesis import strategies as st
 from made_runs import made_classifiers, made_study
 from pydantic import TypeAdapter
 
-from friend_training.core.files import write_text
-from friend_training.core.picks import Threshold
-from friend_training.core.run import Run
-from friend_training.corpora import embedded
-from friend_training.corpora.embedded import Domain
-from friend_training.examples import Dialogue, Rewrite, Text
-from friend_training.report.costs import costs_of
-from friend_training.report.drawn import draw
-from friend_training.report.examples import kinds_of
+from friend_training.core.selector import Threshold
+from friend_training.data import synthetic
+from friend_training.data.synthetic import Domain
 from friend_training.report.iterations import drifts
-from friend_training.report.kept import is_kept, keep_gold, keep_inputs, kept_gold, kept_inputs
-from friend_training.report.labels import kinds, label_text, shares
+from friend_training.report.label_text import draw, kinds, label_text, shares
+from friend_training.report.names import duration
 from friend_training.report.page import write_report
-from friend_training.report.plots import Cloud, Group, histogram, scatter
-from friend_training.report.reading import read_study
-from friend_training.report.svg import round_ticks
-from friend_training.report.thresholds import Effect, effects
-from friend_training.report.units import Units, errors_together, units_of
-from friend_training.report.words import duration
+from friend_training.report.plots import Cloud, Group, histogram, round_ticks, scatter
+from friend_training.report.pseudo_labels import Effect, Units, effects, errors_together, kinds_of, units_of
+from friend_training.report.run_reader import read_study
+from friend_training.report.scores import costs_of
+from friend_training.runs.files import write_text
+from friend_training.runs.inputs import is_kept, keep_gold, keep_inputs, kept_gold, kept_inputs
+from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
+from friend_training.types import Dialogue, Rewrite, Text
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
 SENTENCE = {"id": "s", "words": ["cats", "sleep"]}
@@ -81,7 +77,7 @@ def test_shares_are_of_labels() -> None:
 
 def test_a_drawn_rewrite_reads_as_before_and_after() -> None:
     edited = 0
-    for made in embedded.generate(60, seed=2, domain=Domain.FILM):
+    for made in synthetic.generate(60, seed=2, domain=Domain.FILM):
         script = build_script(made.dialogue, made.rewrite.text, span_source="dialogue")
         assert script is not None
         given_json = json.loads(TypeAdapter(Dialogue).dump_json(made.dialogue))

@@ -21,10 +21,10 @@ from typing import Any
 import torch
 from small import small_config
 
-from friend_training.core import files
 from friend_training.nn import training
+from friend_training.runs import files
 from friend_training.runs.steps import Step
-from friend_training.scenarios import data, study
+from friend_training.study import data, study
 
 DRAWN_FROM = 40
 """So many dialogues to draw gold from, instead of thousands."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from friend_training.scenarios.config import Config, parse_config
+from friend_training.study.config import Config, parse_config
 
 TRAINING = """
   batch_size: 4

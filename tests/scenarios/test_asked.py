@@ -3,8 +3,8 @@
 import pytest
 
 from friend_training.errors import DataError
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.scenarios.asked import as_dialogue, as_predicates
+from friend_training.inference.questions import as_dialogue, as_predicates
+from friend_training.types import Dialogue, Predicate, Turn
 
 
 def test_strings_are_two_speakers_in_turn() -> None:

@@ -8,17 +8,16 @@ import pytest
 from pydantic import TypeAdapter
 from small import small_config
 
-from friend_training.core.picks import Share, TopN
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Scores, Selector
-from friend_training.core.store import LABELLED, Store
+from friend_training.core.selector import Scores, Selector, Share, TopN
 from friend_training.errors import DataError
-from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
-from friend_training.scenarios import data
-from friend_training.scenarios.balancing import csrl_shares, rewriting_shares, wanted_balance
-from friend_training.scenarios.choices import choices
-from friend_training.scenarios.study import run_study
-from friend_training.tasks.csrl.kinds import kind_of_roles
+from friend_training.loop.selection import select_iteration
+from friend_training.runs.store import LABELLED, Store
+from friend_training.study import data
+from friend_training.study.diagnosis import choices
+from friend_training.study.methods import csrl_shares, rewriting_shares, wanted_balance
+from friend_training.study.study import run_study
+from friend_training.tasks.csrl.task import kind_of_roles
+from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
 
 DIALOGUE = Dialogue("d", (Turn("A", "看电影吗"), Turn("B", "看")), (Predicate(0, 1),))
 FILM = Argument("ARG1", 0, 1, 3)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.corpora import scenarios
+from friend_training.data import benchmark_splits
+from friend_training.data.bridge_sentences import bridge_sentences, check_unseen
 from friend_training.errors import DataError
-from friend_training.examples import CsrlExample, Dialogue, Sentence, SrlExample, Turn
-from friend_training.scenarios.bridge_data import bridge_sentences, check_unseen
+from friend_training.types import CsrlExample, Dialogue, Sentence, SrlExample, Turn
 
 
 def heard(text: str) -> CsrlExample:
@@ -29,7 +29,7 @@ def test_what_everyone_says_and_other_sentences_may_be_read() -> None:
 
 @pytest.mark.realdata
 def test_the_real_bridge_data_holds_no_utterance_of_duconv(data_dir: Path) -> None:
-    duconv = [example for part in scenarios.duconv(data_dir) for example in part]
+    duconv = [example for part in benchmark_splits.duconv(data_dir) for example in part]
     train, dev = bridge_sentences(data_dir, unseen=duconv)
     assert len(train) > 9000
     assert len(dev) == 400

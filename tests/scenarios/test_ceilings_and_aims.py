@@ -7,22 +7,22 @@ from collections import Counter
 import pytest
 from small import contents, small_config
 
-from friend_training.core.run import Run
 from friend_training.core.task import Prediction
-from friend_training.corpora import embedded
+from friend_training.data import synthetic
 from friend_training.errors import ConfigError, RunError
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.friends.gold_bridge import gold_sigma, with_gold_bridge
-from friend_training.methods.ceilings import oracle
-from friend_training.nn.torch_task import TorchTask
+from friend_training.friendships.bridge_controls import gold_sigma, with_gold_bridge
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.methods.controls import oracle
+from friend_training.nn.task import TorchTask
+from friend_training.runs.run import Run
 from friend_training.runs.steps import FindThresholds
-from friend_training.scenarios import data
-from friend_training.scenarios.config import parse_config
-from friend_training.scenarios.diagnosing import diagnose
-from friend_training.scenarios.diagnosis_page import FOLDER, keep_diagnosis
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.found_thresholds import last_thresholds, threshold_at
-from friend_training.scenarios.study import run_study
+from friend_training.study import data
+from friend_training.study.config import parse_config
+from friend_training.study.diagnosis import diagnose
+from friend_training.study.diagnosis_page import FOLDER, keep_diagnosis
+from friend_training.study.folders import method_folder
+from friend_training.study.open import last_thresholds, threshold_at
+from friend_training.study.study import run_study
 
 METHODS = ["base", "sst", "fdt", "fdt-oracle", "fdt-gold-bridge"]
 CONFIG = small_config(
@@ -104,7 +104,7 @@ def test_ceilings_are_refused_where_nobody_knows_the_gold():
 
 
 def test_with_a_gold_bridge_gold_labels_agree_entirely_and_a_missing_argument_is_seen():
-    made = [one for one in embedded.generate(60, seed=3, domain=embedded.Domain.FILM) if one.roles]
+    made = [one for one in synthetic.generate(60, seed=3, domain=synthetic.Domain.FILM) if one.roles]
     gold = {one.dialogue.id: gold_sigma(one.rewrite, one.sentence_roles) for one in made}
     friendship = with_gold_bridge(csrl_rewriting(None, RoleMatcher(speakers="drop")), gold)
     dialogues = [one.dialogue for one in made]

@@ -6,16 +6,16 @@ import pytest
 from small import small_config
 from torch import equal
 
-from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.run import Run
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
+from friend_training.runs.checkpoints import checkpoint_digest
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.scenarios import data
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.strong import all_labels
-from friend_training.scenarios.study import run_study
-from friend_training.scenarios.tasks import TASKS, make_second_task, make_task
+from friend_training.study import data
+from friend_training.study.folders import method_folder
+from friend_training.study.methods import all_labels
+from friend_training.study.study import run_study
+from friend_training.study.tasks import TASKS, make_second_task, make_task
 
 CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
 SCORED_ONLY = [name for name, spec in METHODS.items() if spec.procedure == "score-only"]

@@ -10,21 +10,28 @@ import yaml
 from pydantic import BaseModel
 from small import TEXT, small_config
 
-import friend_training.scenarios
-from friend_training.core.engines.local import LocalEngine
-from friend_training.core.engines.ray import RayEngine
-from friend_training.core.picks import Precision, Share, Threshold
+import friend_training.study
+from friend_training.core.selector import Precision, Share, Threshold
 from friend_training.errors import ConfigError
-from friend_training.scenarios.config import THIS_PROCESS, Config, config_text, load_config, parse_config
-from friend_training.scenarios.engine import make_engine
-from friend_training.scenarios.experiment import pieces
-from friend_training.scenarios.pick_thresholds import in_words, pick_of
-from friend_training.scenarios.results import settings_id
-from friend_training.scenarios.settings import training_settings
-from friend_training.scenarios.shipped import find_config
+from friend_training.experiments.experiment import pieces
+from friend_training.experiments.results import settings_id
+from friend_training.loop.engines.local import LocalEngine
+from friend_training.loop.engines.ray import RayEngine
+from friend_training.study.config import (
+    THIS_PROCESS,
+    Config,
+    config_text,
+    find_config,
+    in_words,
+    load_config,
+    parse_config,
+    pick_of,
+)
+from friend_training.study.setup import make_engine
+from friend_training.study.tasks import training_settings
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-SHIPPED = [*CONFIGS.rglob("*.yaml"), *Path(next(iter(friend_training.scenarios.__path__))).rglob("*.yaml")]
+SHIPPED = [*CONFIGS.rglob("*.yaml"), *Path(next(iter(friend_training.study.__path__))).rglob("*.yaml")]
 
 
 def test_there_are_configs() -> None:

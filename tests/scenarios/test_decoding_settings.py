@@ -4,12 +4,12 @@ from pathlib import Path
 
 from small import small_config
 
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
-from friend_training.scenarios.compared import naming_bridge
-from friend_training.scenarios.folders import run_config
-from friend_training.scenarios.same_base import base_settings
-from friend_training.scenarios.study import run_study
-from friend_training.scenarios.tasks import make_second_task, make_task
+from friend_training.study.folders import run_config
+from friend_training.study.methods import naming_bridge
+from friend_training.study.setup import base_settings
+from friend_training.study.study import run_study
+from friend_training.study.tasks import make_second_task, make_task
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 
 LATER = (
     *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "rewriting_metric=restored_f1"),

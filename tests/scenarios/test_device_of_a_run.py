@@ -10,29 +10,29 @@ import torch
 from small import contents, small_config
 
 from friend_training import FriendTrainedModel, load
-from friend_training.core.engines.local import LocalEngine
-from friend_training.core.engines.ray import RayEngine
-from friend_training.core.run import Run
 from friend_training.errors import ConfigError, DeviceMemoryError, RunError
-from friend_training.export.folder import export_model
-from friend_training.nn import torch_task, training
-from friend_training.report.settings import machine
+from friend_training.experiments.results import settings_id
+from friend_training.inference.export import export_model
+from friend_training.loop.engines.local import LocalEngine
+from friend_training.loop.engines.ray import RayEngine
+from friend_training.nn import task as torch_task
+from friend_training.nn import training
+from friend_training.report.page import machine
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Test
-from friend_training.scenarios import config, data, study
-from friend_training.scenarios.config import config_text, parse_config
-from friend_training.scenarios.engine import make_engine, visible_cards
-from friend_training.scenarios.folders import (
+from friend_training.study import config, data, study
+from friend_training.study.config import config_text, parse_config
+from friend_training.study.folders import (
     changed_on_resume,
     remember_device,
     remember_methods,
     resumed_config,
     run_config,
 )
-from friend_training.scenarios.results import settings_id
-from friend_training.scenarios.same_base import take_over_base
-from friend_training.scenarios.study import run_study
-from friend_training.scenarios.tasks import TASKS
-from friend_training.tasks.csrl.definition import CsrlDefinition
+from friend_training.study.setup import make_engine, take_over_base, visible_cards
+from friend_training.study.study import run_study
+from friend_training.study.tasks import TASKS
+from friend_training.tasks.csrl.task import CsrlDefinition
 from untrained_run import make_run
 
 
@@ -215,7 +215,7 @@ def test_models_bridge_and_all_are_opened_on_the_device(untrained: Path, monkeyp
     with pytest.raises(ConfigError, match=r"device 'cuda:99'"):
         load(untrained, device="cuda:99")
     monkeypatch.setattr(torch_task, "choose_device", choose)
-    monkeypatch.setattr("friend_training.scenarios.opening.choose_device", choose)
+    monkeypatch.setattr("friend_training.study.open.choose_device", choose)
     friends = load(untrained, device="cuda:1")
     asked.clear()
     friends.agreement(["你喜欢喝茶吗？", "他来看你。"], predicates=["看"])

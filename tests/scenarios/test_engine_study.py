@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from small import contents, small_config
 
-from friend_training.scenarios import data
-from friend_training.scenarios.study import run_study
+from friend_training.study import data
+from friend_training.study.study import run_study
 
 without_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 

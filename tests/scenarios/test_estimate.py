@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from small import small_config
 
-from friend_training.scenarios.config import Config
-from friend_training.scenarios.estimate import RATES, Estimate, estimate, modelled
-from friend_training.scenarios.experiment import Piece, Variant
+from friend_training.experiments.estimate import RATES, Estimate, estimate, modelled
+from friend_training.experiments.experiment import Piece, Variant
+from friend_training.study.config import Config
 
 PLACE = Path("runs")
 

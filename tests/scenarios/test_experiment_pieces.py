@@ -7,8 +7,8 @@ import pytest
 from small import TEXT
 
 from friend_training.errors import ConfigError
-from friend_training.scenarios.experiment import Piece, left, load_experiment, pieces
-from friend_training.scenarios.results import done
+from friend_training.experiments.experiment import Piece, left, load_experiment, pieces
+from friend_training.experiments.results import done
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from friend_training.errors import ConfigError, DataError
-from friend_training.evaluation.curves import Point
-from friend_training.scenarios.figures import panels
+from friend_training.experiments.figures import Point, panels
 
 Record = dict[str, Any]
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.examples import Dialogue, Turn
-from friend_training.report.kept import keep_inputs
-from friend_training.scenarios.config import Config, parse_config
-from friend_training.scenarios.finding import default_finder
-from friend_training.tasks.srl.lexicon import LexiconFinder
-from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
+from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, VerbFinder
+from friend_training.inference.predicates import default_finder
+from friend_training.runs.inputs import keep_inputs
+from friend_training.study.config import Config, parse_config
+from friend_training.types import Dialogue, Turn
 from untrained_run import CONFIG, POOL
 
 PUBLIC = (

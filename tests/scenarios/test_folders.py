@@ -6,10 +6,10 @@ import pytest
 import yaml
 from small import small_config
 
-from friend_training.core.run import Run
 from friend_training.errors import RunError
-from friend_training.scenarios.config import config_text
-from friend_training.scenarios.folders import (
+from friend_training.runs.run import Run
+from friend_training.study.config import config_text
+from friend_training.study.folders import (
     different_settings,
     is_finished,
     method_folder,

@@ -3,16 +3,15 @@
 import pytest
 from small import small_config
 
-from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.run import Run
-from friend_training.corpora.embedded import generate_sentences
+from friend_training.data.synthetic import generate_sentences
 from friend_training.errors import ConfigError
+from friend_training.runs.checkpoints import checkpoint_digest
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Train
-from friend_training.scenarios import data
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.informed import as_dialogues
-from friend_training.scenarios.same_base import base_settings
-from friend_training.scenarios.study import run_study
+from friend_training.study import data
+from friend_training.study.folders import method_folder
+from friend_training.study.setup import as_dialogues, base_settings
+from friend_training.study.study import run_study
 
 
 def test_base_goes_on_from_the_bridges_sentences(tmp_path, monkeypatch):

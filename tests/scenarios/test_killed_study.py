@@ -12,11 +12,11 @@ import lives
 import pytest
 from small import contents, small_config
 
-from friend_training.core.run import Run
 from friend_training.errors import RunError
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.scenarios import data
-from friend_training.scenarios.study import run_study
+from friend_training.study import data
+from friend_training.study.study import run_study
 
 METHODS = ("base", "sst", "fdt")
 

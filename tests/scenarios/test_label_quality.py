@@ -5,9 +5,8 @@ import pytest
 
 from friend_training.core.selector import Scores
 from friend_training.core.task import Prediction
-from friend_training.examples import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
-from friend_training.scenarios.choices import Choice, Choices
-from friend_training.scenarios.label_quality import label_quality
+from friend_training.study.diagnosis import Choice, Choices, label_quality
+from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 PREDICATES = (Predicate(0, 1), Predicate(2, 3))
 DIALOGUE = Dialogue("d", (Turn("A", "看电影吗"), Turn("B", "看我看你")), PREDICATES)

@@ -3,17 +3,15 @@
 import pytest
 
 from friend_training.core.task import Prediction
-from friend_training.corpora import embedded
+from friend_training.data import synthetic
 from friend_training.errors import ConfigError
-from friend_training.examples import Rewrite, dialogue_group
-from friend_training.nn.role_items import unit_id
-from friend_training.scenarios.draw import draw_examples, draw_predicates
-from friend_training.scenarios.gold import hidden_gold
-from friend_training.scenarios.labelled_pool import left_over
+from friend_training.study.data import draw_examples, draw_predicates, hidden_gold, left_over
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import Rewrite, dialogue_group
 
-MADE = embedded.generate(80, seed=5, domain=embedded.Domain.FILM)
-CSRL = [example for example in embedded.csrl_examples(MADE[:40]) if example.roles]
-REWRITING = embedded.rewriting_examples(MADE[40:])
+MADE = synthetic.generate(80, seed=5, domain=synthetic.Domain.FILM)
+CSRL = [example for example in synthetic.csrl_examples(MADE[:40]) if example.roles]
+REWRITING = synthetic.rewriting_examples(MADE[40:])
 
 
 def drawn(count, seed=1):

@@ -10,14 +10,14 @@ import pytest
 import friend_training
 from friend_training import load
 from friend_training.errors import DataError, RunError
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.nn import tokens
-from friend_training.scenarios import questions
-from friend_training.scenarios.answers import Agreement, RewriteMade
-from friend_training.scenarios.loading import Friends
-from friend_training.scenarios.opening import open_task
-from friend_training.scenarios.questions import Question
+from friend_training.inference import questions
+from friend_training.inference.answers import Agreement, RewriteMade
+from friend_training.inference.model import Friends
+from friend_training.inference.questions import Question
+from friend_training.nn import tokenizer
+from friend_training.study.open import open_task
 from friend_training.tasks.rewriting.edits import apply_script
+from friend_training.types import Dialogue, Predicate, Turn
 from untrained_run import make_run
 
 TURNS = ["你喜欢喝茶吗？", "他来看你。"]
@@ -118,7 +118,7 @@ def test_many_questions_are_answered_as_one_would_be(friends: Friends, monkeypat
 
 
 def test_texts_are_forgotten_in_time(friends: Friends, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokens, "MOST_TEXTS", 3)
+    monkeypatch.setattr(tokenizer, "MOST_TEXTS", 3)
     for number in range(9):
         friends.agreement([f"{number}", "我来了"], ["来"])
     assert len(friends.tasks["csrl"].definition.tokenizer.memory) <= 3 + 2  # type: ignore[attr-defined]

@@ -9,13 +9,13 @@ import huggingface_hub.constants
 import pytest
 from small import small_config
 
-from friend_training.corpora.catalogue import known_part
-from friend_training.scenarios import needs
-from friend_training.scenarios.config import Config, load_config
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.estimate import BERT_BASE, encoder_size, modelled
-from friend_training.scenarios.needs import FOR_THE_BRIDGE, LABELLED, OTHER_DOMAIN, needs_of
-from friend_training.tasks.srl import hanlp
+from friend_training.bridges import hanlp
+from friend_training.data.catalogue import known_part
+from friend_training.experiments import needs
+from friend_training.experiments.estimate import BERT_BASE, encoder_size, modelled
+from friend_training.experiments.needs import FOR_THE_BRIDGE, LABELLED, OTHER_DOMAIN, needs_of
+from friend_training.study.config import Config, load_config
+from friend_training.study.data import load_data
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 PAPER = CONFIGS / "paper"

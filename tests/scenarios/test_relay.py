@@ -3,9 +3,8 @@
 import pickle
 from collections.abc import Sequence
 
-from friend_training.core.pace import Pace
+from friend_training.runs.progress import Pace, Relay
 from friend_training.runs.steps import Label, MethodStep, Prepare, Step
-from friend_training.scenarios.relay import Relay
 
 LABEL = Label(1, 0)
 

@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 from small import small_config
 
 from friend_training.core.task import Prediction
-from friend_training.corpora.embedded import Domain, csrl_examples, generate
+from friend_training.data.synthetic import Domain, csrl_examples, generate
 from friend_training.errors import ConfigError
-from friend_training.examples import CsrlExample, Rewrite, Roles
-from friend_training.nn.role_items import unit_id
-from friend_training.scenarios import data, making
-from friend_training.scenarios.data import load_data
-from friend_training.scenarios.draw import draw_examples, draw_predicates, first_units
+from friend_training.study import data
+from friend_training.study.data import draw_examples, draw_predicates, first_units, load_data
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import CsrlExample, Rewrite, Roles
 
 EXAMPLES = csrl_examples(generate(60, seed=1, domain=Domain.FILM))
 UNITS = {(example.dialogue.id, label.predicate): label for example in EXAMPLES for label in example.roles}
@@ -127,7 +126,7 @@ def test_own_files_need_a_bridge_that_is_there() -> None:
 
 
 def test_making_the_data_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "AT_ONCE", 7)
+    monkeypatch.setattr(data, "AT_ONCE", 7)
     told: list[tuple[int, int]] = []
     found = load_data(small_config(), None, lambda done, total: told.append((done, total)))
     total = 2 * 60 + 6 + 6 + 12 + 30
@@ -140,7 +139,7 @@ def test_making_the_data_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_part_of_the_work_counts_by_its_own_measure() -> None:
     told: list[tuple[int, int]] = []
-    work = making.Making(30, lambda done, total: told.append((done, total)))
+    work = data.Making(30, lambda done, total: told.append((done, total)))
     work.add(10)
     part = work.part(20)
     part(1, 4)

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from small import small_config
 
-from friend_training.core.checkpoint import checkpoint_digest
-from friend_training.core.run import Run
-from friend_training.scenarios import data
-from friend_training.scenarios.config import Config
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.study import run_study
-from friend_training.scenarios.tasks import TASKS
+from friend_training.runs.checkpoints import checkpoint_digest
+from friend_training.runs.run import Run
+from friend_training.study import data
+from friend_training.study.config import Config
+from friend_training.study.folders import method_folder
+from friend_training.study.study import run_study
+from friend_training.study.tasks import TASKS
 
 
 def config(*overrides: str) -> Config:

@@ -3,8 +3,7 @@
 import numpy as np
 
 from friend_training.core.selector import Scores
-from friend_training.scenarios.choices import Choice, Choices
-from friend_training.scenarios.strictness import strictness
+from friend_training.study.diagnosis import Choice, Choices, strictness
 
 
 def choices(confidence: list[float], overall: list[float], content: list[bool], right: list[bool]) -> Choices:

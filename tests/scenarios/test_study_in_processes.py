@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from small import small_config
 
-from friend_training.scenarios import data
-from friend_training.scenarios.folders import is_finished, read_records
-from friend_training.scenarios.study import run_study
+from friend_training.study import data
+from friend_training.study.folders import is_finished, read_records
+from friend_training.study.study import run_study
 from several import in_processes
 
 

@@ -5,14 +5,14 @@ import json
 import pytest
 from small import contents, small_config
 
+from friend_training.bridges.bridge import NoBridge
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.scenarios import data
-from friend_training.scenarios.folders import method_folder
-from friend_training.scenarios.resources import resource_steps
-from friend_training.scenarios.study import run_study
-from friend_training.tasks.srl.bridge import NoBridge
+from friend_training.study import data
+from friend_training.study.folders import method_folder
+from friend_training.study.setup import resource_steps
+from friend_training.study.study import run_study
 
 ALONE = [name for name, known in METHODS.items() if not known.bridge and "fdt" not in known.needs]
 

@@ -7,8 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from friend_training.nn.pretraining import pretrain_word_encoder
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_pretraining import pretrain_word_encoder
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,7 @@
 
 import random
 
-from friend_training.examples import (
-    Bracket,
-    Heads,
-    HeadsExample,
-    Tags,
-    TagsExample,
-    Tree,
-    TreeExample,
-    Words,
-)
+from friend_training.types import Bracket, Heads, HeadsExample, Tags, TagsExample, Tree, TreeExample, Words
 
 NOUNS = ("cat", "dog", "painter", "river", "window", "teacher")
 VERBS = ("sees", "paints", "follows", "hears")

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from friend_training.core.conformance import check_task
 from friend_training.core.task import FitPlan, PseudoLabel
-from friend_training.corpora.embedded import (
+from friend_training.data.synthetic import (
     Domain,
     EmbeddedDialogue,
     csrl_examples,
@@ -17,14 +16,15 @@ from friend_training.corpora.embedded import (
     rewriting_examples,
 )
 from friend_training.errors import DataError, RunError
-from friend_training.examples import Predicate, Sentence, SentenceRoles
-from friend_training.nn.role_labeller import PredicateMark
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.task import rewriting_task
+from friend_training.tasks.role_labelling import PredicateMark
 from friend_training.tasks.srl.task import TrainedBridge, srl_task
+from friend_training.testing import check_task
+from friend_training.types import Predicate, Sentence, SentenceRoles
 
 SETTINGS = TrainingSettings(batch_size=4, encoder_rate=3e-3, head_rate=3e-3, look_every=4)
 MARKS: tuple[PredicateMark, ...] = ("after", "input")

@@ -7,18 +7,18 @@ from typing import Any
 import little_grammar as grammar
 import pytest
 
-from friend_training.core.conformance import check_task
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError, DataError, RunError
-from friend_training.examples import Heads, HeadsExample, Tags, TagsExample, TreeExample, Words
-from friend_training.nn.names import read_names
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.class_names import read_names
+from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.task import TorchTask
 from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.nn.word_pretraining import pretrain_word_encoder
-from friend_training.nn.word_settings import WORD_SETTINGS
-from friend_training.tasks.constituency.task import constituency_task, tree_names
-from friend_training.tasks.dependency.task import dependency_task, relation_names
-from friend_training.tasks.tagging.task import tag_names, tagging_task
+from friend_training.nn.word_input import WORD_SETTINGS
+from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
+from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
+from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
+from friend_training.testing import check_task
+from friend_training.types import Heads, HeadsExample, Tags, TagsExample, TreeExample, Words
 
 SETTINGS = replace(WORD_SETTINGS, batch_size=4, encoder_rate=1e-2, head_rate=1e-2, look_every=4)
 KINDS = ("constituency", "dependency", "arcs", "tagging")

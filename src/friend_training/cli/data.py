@@ -11,21 +11,27 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from friend_training.core.files import check_output, write_text
 from friend_training.core.limits import Limits, exceeds
-from friend_training.corpora.catalogue import DATA_VARIABLE, find_part, known_corpora, known_corpus, part_path
-from friend_training.corpora.fetch import fetch_file, public_address
-from friend_training.corpora.fingerprint import fingerprint
-from friend_training.corpora.jsonl import write_jsonl
-from friend_training.corpora.problems import Problems
-from friend_training.corpora.read import Kind, native_kind, read_examples, some_examples, stream_examples
-from friend_training.corpora.sniff import FORMATS, sniff
-from friend_training.corpora.split import SPLIT_SEED, count_dialogues
-from friend_training.corpora.split import split as split_examples
-from friend_training.corpora.summary import Summary, add_to
+from friend_training.data.catalogue import (
+    DATA_VARIABLE,
+    fetch_file,
+    find_part,
+    known_corpora,
+    known_corpus,
+    part_path,
+    public_address,
+)
+from friend_training.data.fingerprint import fingerprint
+from friend_training.data.jsonl import write_jsonl
+from friend_training.data.read import FORMATS, Kind, native_kind, read_examples, sniff, some_examples, stream_examples
+from friend_training.data.splits import SPLIT_SEED, count_dialogues
+from friend_training.data.splits import split as split_examples
+from friend_training.data.summary import Summary, add_to
+from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
-from friend_training.examples import ROLES, RewritingExample
+from friend_training.runs.files import check_output, write_text
 from friend_training.tasks.rewriting.edits import SpanSource, build_script, check_length
+from friend_training.types import ROLES, RewritingExample
 
 data = typer.Typer(no_args_is_help=True, help="List, check, convert, split and fetch datasets.")
 

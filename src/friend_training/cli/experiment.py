@@ -1,22 +1,198 @@
 """`friend-train experiment`: a table or figure of the results page from nothing, one run per variant and seed."""
 
+import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from typer.testing import CliRunner
 
-from friend_training.cli.lists import listed, listed_seeds
-from friend_training.cli.progress import watching
-from friend_training.cli.stopping import STOPPED
-from friend_training.report.words import duration
+from friend_training.cli.options import listed, listed_seeds
+from friend_training.cli.progress import STOPPED, watching
+from friend_training.errors import DataError
+from friend_training.report.names import duration
+from friend_training.runs.files import check_output, write_text
 
 if TYPE_CHECKING:
-    from friend_training.scenarios.experiment import Piece
+    from friend_training.experiments.experiment import Piece
+    from friend_training.experiments.results import Groups, Result
+
+
+# `friend-train compare`: results as a table, for the terminal, a page or a paper.
+
+
+class TableFormat(StrEnum):
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+
+
+class Shown(StrEnum):
+    SCORES = "scores"
+    DEV = "dev"
+    CHOSEN = "chosen"
+    DETAILS = "details"
+    DIFFERENCES = "differences"
+    SEEDS = "seeds"
+    PAPER = "paper"
+
+
+def compare(
+    places: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="An experiment's folder, or finished run folders.")
+    ],
+    show: Annotated[
+        Shown,
+        typer.Option(
+            help="Scores on test, on dev by iteration, how precise the chosen were, every score on test, how far FDT is"
+            " ahead of each method with 95 % intervals, the same for each seed, or the scores beside those of the"
+            " paper's Table 1."
+        ),
+    ] = (Shown.SCORES),
+    format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
+    against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
+    seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2: methods on equal terms.")] = None,
+) -> None:
+    """Compare methods, from the results of an experiment or of runs.
+
+    Means and standard deviations over seeds; the best of each column in
+    bold; a star where a method differs from FDT in a paired bootstrap
+    over the test dialogues, seeds pooled. Runs of one config with
+    different seeds make one table; every other config, or variant of an
+    experiment, has a table of its own. Where methods were run with
+    different seeds, the table says with how many.
+
+    Try: friend-train compare runs/mine-seed1 runs/mine-seed2
+    """
+    from friend_training.experiments.results import gather
+
+    groups = _only(gather(places), seeds)
+    if show is Shown.SCORES:
+        _scores(groups, format, against)
+        return
+    written: dict[Shown, Callable[[list[Result]], str]] = {
+        Shown.DEV: _dev,
+        Shown.CHOSEN: _chosen,
+        Shown.DETAILS: _details,
+        Shown.DIFFERENCES: partial(_differences, against=against),
+        Shown.SEEDS: partial(_by_seed, against=against),
+        Shown.PAPER: partial(_paper, against=against),
+    }
+    tables = [_heading(title) + written[show](results) for title, results in groups.items()]
+    typer.echo("\n\n".join(tables))
+
+
+def _only(groups: "Groups", seeds: str | None) -> "Groups":
+    wanted = listed_seeds(seeds)
+    if wanted is None:
+        return groups
+    kept = {title: [result for result in results if result.seed in wanted] for title, results in groups.items()}
+    return {title: results for title, results in kept.items() if results}
+
+
+def _scores(groups: "Groups", format: TableFormat, against: str) -> None:
+    from friend_training.experiments.comparison import comparison_table
+    from friend_training.experiments.tables import to_csv, to_latex, to_markdown, to_rich
+
+    tables = [comparison_table(results, title=title, against=against) for title, results in groups.items()]
+    if format is TableFormat.CSV:
+        typer.echo(to_csv(*tables))
+        return
+    for table in tables:
+        if format is TableFormat.TERMINAL:
+            Console().print(to_rich(table))
+        elif format is TableFormat.MARKDOWN:
+            typer.echo(_heading(table.title) + to_markdown(table))
+        else:
+            typer.echo((f"% {table.title}\n" if table.title else "") + to_latex(table))
+
+
+def _heading(title: str) -> str:
+    return f"**{title}**\n\n" if title else ""
+
+
+def _dev(results: "list[Result]") -> str:
+    from friend_training.experiments.comparison import dev_rows
+
+    titles, rows = dev_rows(results)
+    lines = [f"| Method | Iteration | {' | '.join(titles)} |", f"|---|--:|{'--:|' * len(titles)}"]
+    for method, iteration, values in rows:
+        cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+        lines.append(f"| {method} | {iteration} | {cells} |")
+    return "\n".join(lines)
+
+
+def _details(results: "list[Result]") -> str:
+    from friend_training.experiments.comparison import detail_rows
+
+    methods, rows = detail_rows(results)
+    lines = [f"| Score on test | {' | '.join(methods)} |", f"|---|{'--:|' * len(methods)}"]
+    for name, values in rows:
+        cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
+        lines.append(f"| {name} | {cells} |")
+    return "\n".join(lines)
+
+
+def _chosen(results: "list[Result]") -> str:
+    from friend_training.experiments.comparison import chosen_rows
+
+    lines = ["| Method | Task | Iteration | chosen | with content | precision |", "|---|---|--:|--:|--:|--:|"]
+    for method, task, iteration, chosen, content, precision in chosen_rows(results):
+        right = "" if precision is None else f"{100 * precision:.1f}"
+        lines.append(f"| {method} | {task} | {iteration} | {chosen:,.0f} | {content:,.0f} | {right} |")
+    return "\n".join(lines)
+
+
+def _differences(results: "list[Result]", against: str) -> str:
+    from friend_training.experiments.comparison import SIGNIFICANT, difference_rows
+
+    star = "\\*"
+    titles, rows = difference_rows(results, against=against)
+    lines = [f"| {titles[0]} minus | {' | '.join(titles[1:])} |", f"|---|{'--:|' * len(titles[1:])}"]
+    for method, found in rows:
+        cells = [
+            ""
+            if one is None
+            else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]" + star * (one.p_value < SIGNIFICANT)
+            for one in found
+        ]
+        lines.append(f"| {method} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _by_seed(results: "list[Result]", against: str) -> str:
+    from statistics import fmean, stdev
+
+    from friend_training.experiments.comparison import seed_rows
+
+    titles, rows = seed_rows(results, against=against)
+    lines = [
+        f"| {titles[0]} minus | score | {' | '.join(titles[1:])} | mean ± deviation |",
+        f"|---|---|{'--:|' * len(titles)}",
+    ]
+    for method, score, found in rows:
+        cells = ["" if one is None else f"{one:+.1f}" for one in found]
+        known = [one for one in found if one is not None]
+        mean = f"{fmean(known):+.1f}" + (f" ± {stdev(known):.1f}" if len(known) > 1 else "")
+        lines.append(f"| {method} | {score} | {' | '.join(cells)} | {mean} |")
+    return "\n".join(lines)
+
+
+def _paper(results: "list[Result]", against: str) -> str:
+    from friend_training.experiments.comparison import beside_the_paper
+    from friend_training.experiments.tables import to_markdown
+
+    return to_markdown(beside_the_paper(results, against=against))
+
 
 Todo = list[tuple["Piece", list[str]]]
 
@@ -45,7 +221,7 @@ def experiment(
 
     Try: friend-train experiment experiments/embedded-few-shot --dry-run
     """
-    from friend_training.scenarios.experiment import left, pieces
+    from friend_training.experiments.experiment import left, pieces
 
     made = pieces(folder, runs, seeds=listed_seeds(seeds), variants=listed(variants), only=listed(only))
     todo: Todo = [(piece, left(folder, piece)) for piece in made]
@@ -69,9 +245,9 @@ def experiment(
 
 
 def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
-    from friend_training.scenarios.estimate import estimate
-    from friend_training.scenarios.experimenting import to_run, unprepared
-    from friend_training.scenarios.results import read_results
+    from friend_training.experiments.estimate import estimate
+    from friend_training.experiments.results import read_results
+    from friend_training.experiments.runner import to_run, unprepared
 
     missing = unprepared([piece.only(methods) for piece, methods in todo if methods])
     expected = estimate([(piece, to_run(piece, m)) for piece, m in todo], read_results(folder), unprepared=missing)
@@ -88,7 +264,7 @@ def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
 
 
 def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
-    from friend_training.scenarios.experimenting import run_piece
+    from friend_training.experiments.runner import run_piece
 
     for piece in todo:
         with watching(console) as listener:
@@ -97,7 +273,7 @@ def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, co
 
 def _prepare(todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
     """Encoder and bridge, once for all runs that share them."""
-    from friend_training.scenarios.experimenting import prepare, unprepared
+    from friend_training.experiments.runner import prepare, unprepared
 
     for piece in unprepared(todo):
         with watching(console) as listener:
@@ -126,3 +302,57 @@ def _code_version() -> str:
     here = Path(__file__).parent
     found = subprocess.run(["git", "-C", str(here), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     return found.stdout.strip() or "unknown"
+
+
+# `friend-train figure`: a figure of the paper, drawn from the results of an experiment.
+
+
+def figure(
+    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-strength.")],
+    out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.", show_default=False)],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
+) -> None:
+    """Draw the figure of an experiment from its results.jsonl.
+
+    The experiment says which one: pick thresholds (the paper's figure
+    3a), strength of the base model (3b and 3c), co-updating (4). Points
+    are means over seeds, bars their standard deviation. Whatever has
+    been run so far is drawn.
+
+    Try: friend-train figure experiments/embedded-strength --out fig.svg
+    """
+    from friend_training.experiments.figures import draw, panels
+
+    check_output(out, force=force)
+    draw(panels(folder), out)
+    typer.echo(f"{out} is drawn", err=True)
+
+
+# `friend-train page`: the tables of a results page, made anew from the results they stand for.
+
+
+BLOCK = re.compile(r"(<!-- made by: friend-train (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def page(
+    path: Annotated[Path, typer.Argument(help="A Markdown page with marked tables, such as docs/results.md.")],
+    check: Annotated[bool, typer.Option("--check", help="Only say whether the page is up to date.")] = False,
+) -> None:
+    """Make every marked table of a page anew.
+
+    A table stands between '<!-- made by: friend-train COMMAND -->' and '<!-- end -->'; what the command prints takes
+    its place. Run it from the folder that the commands' paths are meant from.
+    """
+    before = path.read_text(encoding="utf-8")
+    after = BLOCK.sub(lambda found: f"{found[1]}{_output(found[2])}\n{found[3]}", before)
+    if check and after != before:
+        raise DataError("its tables are not those of the results; run the same without --check", path=path)
+    if after != before:
+        write_text(path, after)
+
+
+def _output(command: str) -> str:
+    from friend_training.cli.main import app
+
+    result = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
+    return result.stdout.strip()

@@ -12,27 +12,15 @@ import typer
 from rich.console import Console
 
 from friend_training import __version__
-from friend_training.cli.agreement import agreement
-from friend_training.cli.bridge import bridges
-from friend_training.cli.compare import compare
+from friend_training.cli.analyse import agreement, bridges, diagnose, theory
 from friend_training.cli.data import data
-from friend_training.cli.demo import demo
-from friend_training.cli.diagnose import diagnose
-from friend_training.cli.evaluate import evaluate
-from friend_training.cli.experiment import experiment
-from friend_training.cli.export import export
-from friend_training.cli.figure import figure
-from friend_training.cli.inspect import inspect
-from friend_training.cli.page import page
-from friend_training.cli.predict import predict
-from friend_training.cli.report import report
-from friend_training.cli.resume import resume
-from friend_training.cli.run import run
-from friend_training.cli.serve import serve
+from friend_training.cli.experiment import compare, experiment, figure, page
+from friend_training.cli.predict import evaluate, predict
+from friend_training.cli.publish import export, inspect, report, serve
+from friend_training.cli.run import demo, resume, run
 from friend_training.cli.show import show
-from friend_training.cli.theory import theory
-from friend_training.core.processes import world
 from friend_training.errors import ConfigError, FriendTrainingError, naming_missing_packages
+from friend_training.runs.processes import world
 
 WRONG_INPUT = 2
 """The exit code for anything that is wrong with what was given; typer uses the same for wrong options."""

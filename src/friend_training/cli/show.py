@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from friend_training.cli.run import DataDir
+from friend_training.cli.options import DataDir
 
 
 def show(
@@ -29,9 +29,8 @@ def show(
     pseudo-labels were chosen and how many of those are right (where the
     data can tell), and where the time went.
     """
-    from friend_training.cli.examples import show_examples
-    from friend_training.cli.results import chosen_table, dev_table, test_table, time_table
-    from friend_training.scenarios.folders import is_finished, whole_run
+    from friend_training.cli.results import chosen_table, dev_table, show_examples, test_table, time_table
+    from friend_training.study.folders import is_finished, whole_run
 
     folder = whole_run(run)
     console = Console(highlight=False)

@@ -1,15 +1,47 @@
 """The pool: unlabeled inputs, in shards that are read when they are needed and forgotten afterwards.
 
-A list of inputs in memory is the simple case. The other is files of shards (corpora/sharded_pool.py): there an input
+A list of inputs in memory is the simple case. The other is files of shards (data/sharded_pool.py): there an input
 that cannot be read is set aside with its reason, because among a million dialogues some are always broken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar, overload
 
 from friend_training.core.task import Input
 from friend_training.errors import DataError
+
+# A sequence that lies on disk in shards: it is read, not held.
+
+
+T = TypeVar("T")
+
+
+class InShards(Sequence[T]):
+    """Every look at it reads: whoever goes through it holds one shard at a time.
+
+    `length` is known beforehand (the store counts what it chose), so that asking for it reads nothing.
+    """
+
+    def __init__(self, shards: Sequence[Callable[[], Sequence[T]]], length: int) -> None:
+        self.shards, self._length = shards, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[T]:
+        for read in self.shards:
+            yield from read()
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        """Reads everything: what is needed in any order belongs in a list."""
+        return list(self)[index]
 
 
 @dataclass(frozen=True, slots=True)

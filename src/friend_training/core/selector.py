@@ -6,21 +6,127 @@ others: however large the pool is, that is little beside the chosen units themse
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import TypeAdapter
 
-from friend_training.core.balance import quotas
-from friend_training.core.picks import Nothing, Pick, Precision, Random, Reason, Share, Threshold, TopN, TotalAgreement
 from friend_training.core.seeds import draws
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, DataError
+
+# Balance: what is chosen keeps the label distribution of gold.
+#
+# The surest answer is mostly the commonest one, and two friends agree on it more easily than on any other. Whatever is
+# trained on such a choice learns to give that answer. So a selector can be told which share each label may have of what
+# it chooses: the policy is the same for every method, and it looks at gold labels of training only.
+
+
+def gold_shares(labels: Sequence[Any], label_type: Any = str) -> dict[str, float]:
+    """The share of each label in gold, under the JSON by which the store, and so the selector, knows the label."""
+    to_json = TypeAdapter(label_type).dump_json
+    return shares_of_kinds([to_json(label).decode() for label in labels])
+
+
+def shares_of_kinds(kinds: Sequence[str]) -> dict[str, float]:
+    """The share of each kind in gold, for labels of which hardly two are the same."""
+    if not kinds:
+        raise DataError("no gold labels to take the shares of")
+    counts = Counter(kinds)
+    return {kind: counts[kind] / len(kinds) for kind in sorted(counts)}
+
+
+def quotas(shares: Mapping[str, float], total: int) -> dict[str, int]:
+    """How many of `total` each label may have: the whole parts, and what is left to the largest remainders."""
+    exact = {label: share * total for label, share in shares.items()}
+    whole = {label: math.floor(value) for label, value in exact.items()}
+    left = round(math.fsum(exact.values())) - sum(whole.values())
+    by_remainder = sorted(shares, key=lambda label: (whole[label] - exact[label], label))
+    return {label: whole[label] + (label in by_remainder[:left]) for label in shares}
+
+
+# The rules by which a selector picks, and the reasons it gives.
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Choose every unit whose overall score reaches the pick threshold (section 4.3)."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class TotalAgreement:
+    """Choose every unit whose matching score is 1 (section 3.2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopN:
+    """Choose the `count` units with the best overall scores; between equal ones a hash of the unit's id decides."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Choose the best `fraction` of the units that can be chosen at all."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Choose with the lowest threshold of which at least `target` of the chosen are expected to be right.
+
+    It is found anew in each iteration, on dev (`TaskPlan.probe`, loop/thresholds.py); choices of fewer than `at_least`
+    dev units prove nothing.
+    """
+
+    target: float
+    at_least: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Choose `count` of the units that can be chosen at all, whatever their scores: a control."""
+
+    count: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Choose no unit: training goes on with gold alone."""
+
+
+Pick = Threshold | TotalAgreement | TopN | Share | Precision | Random | Nothing
+
+
+class Reason(StrEnum):
+    """Why a unit was chosen or not, as the store says it."""
+
+    CHOSEN = "chosen"
+    BELOW_THRESHOLD = "score below threshold"
+    BELOW_AGREEMENT = "matching below 1"
+    NOTHING_TO_MATCH = "nothing to match"
+    NO_CONTENT = "no content"
+    NOT_DRAWN = "not drawn"
+    NOT_SELECTING = "not selecting"
+    ACCEPTED_BY_HAND = "accepted by hand"
+    CORRECTED_BY_HAND = "corrected by hand"
+    REJECTED_BY_HAND = "rejected by hand"
+
 
 FloatColumn = npt.NDArray[np.float64]
+
 BoolColumn = npt.NDArray[np.bool_]
+
 DrawColumn = npt.NDArray[np.uint64]
+
 
 SPARE = 10_000
 """So many units more than needed are held before they are sorted out: two hundred kilobytes."""
@@ -291,7 +397,9 @@ def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int)
 
 
 def _not_aimed() -> ConfigError:
-    return ConfigError("selector: the threshold of Precision is found on dev first (core/aiming.py), then selected by")
+    return ConfigError(
+        "selector: the threshold of Precision is found on dev first (loop/thresholds.py), then selected by"
+    )
 
 
 def _check(holds: bool, name: str, given: object, allowed: str) -> None:

@@ -17,29 +17,24 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from friend_training.core.checkpoint import copy_checkpoint, load_checkpoint, save_checkpoint
-from friend_training.core.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.core.counts import Evaluation
-from friend_training.core.engines.work import Checkpoint, Engine, Labelled, LabelWork
-from friend_training.core.files import write_text
 from friend_training.core.friendship import Friendship
-from friend_training.core.in_shards import InShards
-from friend_training.core.labelling import Audit, Labels
-from friend_training.core.listener import Listener, Silence
-from friend_training.core.pace import PaceKeeper
-from friend_training.core.picks import Nothing, Precision, Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training, check_plan
-from friend_training.core.pool import Inputs, Pool, as_pool
-from friend_training.core.probe import aimed, probed
-from friend_training.core.processes import is_first, world
-from friend_training.core.run import Run
-from friend_training.core.same_fits import Fit
+from friend_training.core.pool import Inputs, InShards, Pool, as_pool
 from friend_training.core.seeds import derived_seed
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Nothing, Precision, Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import FriendTrainingError
+from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, Labels, LabelWork
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
+from friend_training.loop.selection import select_iteration
+from friend_training.loop.thresholds import aimed, probed
+from friend_training.runs.checkpoints import Fit, copy_checkpoint, load_checkpoint, save_checkpoint
+from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.runs.counts import add_counts
+from friend_training.runs.files import write_text
+from friend_training.runs.processes import is_first, world
+from friend_training.runs.progress import Listener, PaceKeeper, Silence
+from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, FindThresholds, Label, Select, Step, Test, Tidy, Train
 
 Result = dict[str, Any]

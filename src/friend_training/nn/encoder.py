@@ -2,20 +2,122 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
-from transformers import RoFormerConfig, RoFormerModel
+import torch.nn.functional as F
+from torch import Generator, Tensor, nn
+from transformers import AttentionInterface, AttentionMaskInterface, RoFormerConfig, RoFormerModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
 
 from friend_training.errors import ConfigError
-from friend_training.nn.precision import Precision, computing, prepare
+from friend_training.nn.devices import PROCESSOR
 from friend_training.nn.pretrained import empty_model, read_config, read_model, read_tokenizer
-from friend_training.nn.tokens import Tokenizer, write_character_vocabulary
+from friend_training.nn.tokenizer import Tokenizer, write_character_vocabulary
+from friend_training.nn.word_encoder import WordEncoder, empty_word_encoder, is_word_encoder, load_word_encoder
+
+# Dropout that draws one byte per element. Torch's draws a whole number for each: 5 to 10 % of a training step here.
+#
+# That is so on processors; on any other device torch's own is used.
+
+
+LEVELS = 256
+
+
+_of_this_thread_dropout = threading.local()
+
+
+@contextmanager
+def drawing_from(generator: Generator) -> Iterator[None]:
+    """In this thread dropout draws from that generator: threads that shared one would take turns by chance."""
+    _of_this_thread_dropout.generator = generator
+    try:
+        yield
+    finally:
+        del _of_this_thread_dropout.generator
+
+
+class ByteDropout(nn.Module):
+    """`nn.Dropout` with p rounded to a multiple of 1/256 (0.1 becomes 26/256), scaled by what is really kept.
+
+    The bytes come from torch's own generator, so its seed decides, as everywhere; or from one of `drawing_from`. On any
+    other device than the processor it is `nn.Dropout`.
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.given = p
+        self.dropped = round(p * LEVELS)
+        self.p = self.dropped / LEVELS  # attention of transformers asks its dropout for it
+
+    def forward(self, values: Tensor) -> Tensor:
+        if not self.training or self.dropped == 0:
+            return values
+        if values.device != PROCESSOR:
+            return F.dropout(values, self.given)
+        generator: Generator | None = getattr(_of_this_thread_dropout, "generator", None)
+        words = torch.empty(-(-values.numel() // 8), dtype=torch.int64, device=PROCESSOR)
+        words.random_(-(2**63), None, generator=generator)
+        levels = words.view(torch.int8)[: values.numel()].view(values.shape)  # -128 to 127, all equally likely
+        keep = torch.empty_like(values, requires_grad=False)
+        torch.ge(levels, self.dropped - LEVELS // 2, out=keep)  # 0 or 1 at once: by way of bool it is ten times slower
+        return values * keep.mul_(1 / (1 - self.p))
+
+    def extra_repr(self) -> str:
+        return f"p={self.p:.4f}"
+
+
+def with_byte_dropout(module: nn.Module) -> nn.Module:
+    """The same module with each `nn.Dropout` in it replaced."""
+    for parent in list(module.modules()):
+        for name, child in list(parent.named_children()):
+            if isinstance(child, nn.Dropout):
+                setattr(parent, name, ByteDropout(child.p))
+    return module
+
+
+# Encoders that compute in bf16: weights, gradients, heads and losses stay fp32, only the encoder's products do not.
+#
+# A processor with instructions for bf16 multiplies over twice as fast in it; one without them is slower than in fp32.
+# Attention itself stays in fp32 there: torch's fused kernel for processors goes backward three times slower in bf16. A
+# graphics card has fast kernels for bf16 alone.
+
+
+Precision = Literal["fp32", "bf16"]
+
+
+ATTENTION = "sdpa_in_fp32"
+
+
+def _attend_in_fp32(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **how: Any
+) -> tuple[Tensor, None]:
+    if query.device.type != "cpu":
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **how)
+    with torch.autocast(query.device.type, enabled=False):
+        mixed, _ = sdpa_attention_forward(module, query.float(), key.float(), value.float(), attention_mask, **how)
+    return mixed.to(query.dtype), None
+
+
+AttentionInterface.register(ATTENTION, _attend_in_fp32)
+
+AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+
+
+def prepare(model: Any, precision: Precision) -> None:
+    """Choose the attention of a transformers model; those with one of their own (RoFormer) keep it."""
+    if model.config._attn_implementation in ("sdpa", ATTENTION):
+        model.config._attn_implementation = ATTENTION if precision == "bf16" else "sdpa"
+
+
+def computing(precision: Precision, device: str) -> AbstractContextManager[Any]:
+    """Inside it, products are computed in that precision."""
+    return torch.autocast(device, torch.bfloat16, enabled=precision == "bf16")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +249,19 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     model.save_pretrained(str(folder))
     tokenizer.save(folder)
     return Tokenizer.load(folder)
+
+
+# Encoders of either kind, by their folder: word pieces through transformers, or words through our own BiLSTM.
+
+
+AnyEncoder = Encoder | WordEncoder
+
+
+def open_encoder(source: str | Path) -> AnyEncoder:
+    """The encoder that training starts from, with its weights: a local folder, or a hub name."""
+    return load_word_encoder(Path(source)) if is_word_encoder(source) else load_encoder(source)
+
+
+def shaped_encoder(folder: Path) -> AnyEncoder:
+    """The encoder that a task's folder describes, without its weights (they come from the task's own file)."""
+    return empty_word_encoder(folder) if is_word_encoder(folder) else empty_encoder(folder)

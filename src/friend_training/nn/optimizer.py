@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from friend_training.nn.encoders import AnyEncoder
+from friend_training.nn.encoder import AnyEncoder
 
 WITH_FUSED_ADAM = ("cpu", "cuda")
 """Devices on which all versions of torch that we take have AdamW in one kernel."""

@@ -13,13 +13,17 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import save_file
 from scipy.sparse.linalg import svds
 from transformers import AutoModel
 
+from friend_training.errors import DataError
 from friend_training.nn.encoder import EncoderShape, make_encoder
-from friend_training.nn.tokens import Tokenizer
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.word_encoder import WEIGHTS, WordEncoder, WordEncoderShape, WordVocabulary
 
 DISTANCES = (1, 2, 3)
+
 CONTEXT_SMOOTHING = 0.75
 """The usual damping of context frequencies: rare neighbours are not worth more than common ones."""
 
@@ -76,3 +80,26 @@ def _positive_information(counts: sp.csr_matrix) -> sp.csr_matrix:
     information = np.log(pairs.data * total / (rows[pairs.row] * columns[pairs.col]))
     kept = information > 0
     return sp.csr_matrix((information[kept], (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)
+
+
+# A word encoder to start from: its word vectors know the company that words keep in raw text, the rest is random.
+
+
+def pretrain_word_encoder(
+    folder: str | Path, sentences: Sequence[Sequence[str]], shape: WordEncoderShape, *, seed: int
+) -> None:
+    """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder."""
+    folder = Path(folder)
+    vocabulary = WordVocabulary.of(sentences)
+    if not vocabulary.forms:
+        raise DataError("a word encoder is made from raw text, and none was given")
+    lines = [[vocabulary(word)[0] for word in words] for words in sentences]
+    vectors, known = line_vectors(lines, len(vocabulary), shape.word, seed=seed)
+    torch.manual_seed(seed)
+    encoder = WordEncoder(shape, len(vocabulary))
+    with torch.no_grad():
+        # Unit variance per entry, as embeddings usually begin.
+        encoder.words.weight[torch.from_numpy(known)] = torch.from_numpy(vectors[known]) * shape.word**0.5
+    save_file(encoder.state_dict(), folder / WEIGHTS)
+    encoder.save_shape(folder)
+    vocabulary.save(folder)

@@ -11,12 +11,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan, FitSummary
-from friend_training.nn import processes
-from friend_training.nn.hands import Hands
+from friend_training.nn import distributed
+from friend_training.nn.distributed import Items, batches_by_hand
+from friend_training.nn.encoder import Precision
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
-from friend_training.nn.precision import Precision
-from friend_training.nn.shares import Items, batches_by_hand
+from friend_training.nn.threads import Hands
 
 Progress = Callable[[int, int], None]
 """Told from time to time how many of how many are done."""
@@ -67,7 +67,7 @@ def train(
                 return
             (whole,) = batch
             loss = weighted_mean(unit_losses(network(whole), whole.targets), whole.weights)
-            processes.backward(loss, [network])
+            distributed.backward(loss, [network])
 
         what = Learning([network], gradients, partial(hands.rested, dev_score), kept=[network])
         return learn(what, plan=plan, settings=settings, progress=progress)
@@ -99,7 +99,7 @@ def gradients_of(loss: Loss, networks: Sequence[nn.Module]) -> Callable[[int], N
     """The gradients of one loss over all networks."""
 
     def gradients(step: int) -> None:
-        processes.backward(loss(networks, step), networks)
+        distributed.backward(loss(networks, step), networks)
 
     return gradients
 
@@ -109,7 +109,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
 
     Of several processes all do (`nn.processes`). Networks stay on the device where they are.
     """
-    processes.begin_alike([*what.networks, *what.kept], plan.seed)
+    distributed.begin_alike([*what.networks, *what.kept], plan.seed)
     learners = [_Learner(network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
     looks_without_gain, step = 0, 0
@@ -123,7 +123,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
         if step % TELL_EVERY == 0:
             progress(step, plan.steps)
         if step % settings.look_every == 0 or step == plan.steps:
-            score = processes.agreed(what.dev_score())
+            score = distributed.agreed(what.dev_score())
             looks_without_gain = 0 if score > best_score else looks_without_gain + 1
             if score > best_score:
                 best_score, best_step = score, step
@@ -163,7 +163,7 @@ def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
 
     Of several processes each gets its share of the mean over all of them. A unit without a weight does not count.
     """
-    return processes.mean(losses[: len(weights)] * weights)
+    return distributed.mean(losses[: len(weights)] * weights)
 
 
 def copy_weights(network: nn.Module) -> dict[str, Tensor]:

@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from friend_training.report.figures import Figure
-from friend_training.report.plots import Curve, lines, threshold_curves
-from friend_training.report.reading import MethodRun
-from friend_training.report.thresholds import Effect, effects, grid_with
-from friend_training.report.units import Units, errors_together, share_right, total_agreement
+from friend_training.report.plots import Curve, Figure, lines, threshold_curves
+from friend_training.report.pseudo_labels import (
+    Effect,
+    Units,
+    effects,
+    errors_together,
+    grid_with,
+    share_right,
+    total_agreement,
+)
+from friend_training.report.run_reader import MethodRun
 
 ByIteration = Mapping[int, Mapping[str, Units]]
 """The units of a method: iteration → task → units."""

@@ -1,6 +1,6 @@
 """report.html: one file that shows a whole run, made from its folder alone; no script, no outside address."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,6 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from friend_training.core.files import write_text
-from friend_training.core.run import Run
-from friend_training.report.costs import costs_of, most
-from friend_training.report.drawn import role_class
-from friend_training.report.examples import Example, Kind, examples_of, kinds_of
-from friend_training.report.figures import Figure, figures_of
 from friend_training.report.iterations import (
     ByIteration,
     Drift,
@@ -23,16 +17,161 @@ from friend_training.report.iterations import (
     threshold_figure,
     threshold_table,
 )
-from friend_training.report.kept import kept_gold, kept_inputs
-from friend_training.report.labels import Share, shares
-from friend_training.report.plots import Curve, lines
-from friend_training.report.reading import MethodRun, Study, read_study
-from friend_training.report.scores import DevScores, printed, scores_on_dev, scores_on_test
-from friend_training.report.settings import machine, settings
-from friend_training.report.summary import summary
-from friend_training.report.units import Units, units_of
-from friend_training.report.words import duration, megabytes, metric_in_words, percent, score
+from friend_training.report.label_text import Share, role_class, shares
+from friend_training.report.names import duration, megabytes, metric_in_words, percent, score
+from friend_training.report.plots import Curve, Figure, figures_of, lines
+from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, units_of
+from friend_training.report.run_reader import MethodRun, Study, read_study
+from friend_training.report.scores import (
+    LOWER_IS_BETTER,
+    Cost,
+    DevScores,
+    costs_of,
+    main_metric,
+    most,
+    printed,
+    scores_on_dev,
+    scores_on_test,
+)
+from friend_training.runs.files import read_json_object, write_text
+from friend_training.runs.inputs import kept_gold, kept_inputs
+from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
+
+# What was run, with what, where: the config in short, and the machine.
+
+
+PACKAGES = ("torch", "transformers", "numpy", "pyarrow", "scikit-learn")
+"""Those that decide what comes out; the others are in environment.json."""
+
+
+def settings(config: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """The config in short, two levels deep; all of it stands below, as it was given."""
+    found = []
+    for name, value in config.items():
+        if isinstance(value, dict):
+            plain = {key: one for key, one in value.items() if not isinstance(one, dict) or _is_aim(one)}
+            if plain:
+                found.append((prefix + name, " · ".join(f"{key} {_words(one)}" for key, one in plain.items())))
+            if not prefix:
+                nested = {key: one for key, one in value.items() if isinstance(one, dict) and not _is_aim(one)}
+                found += settings(nested, f"{name}.")
+        else:
+            found.append((prefix + name, _words(value)))
+    return found
+
+
+def machine(folder: Path) -> list[tuple[str, str]]:
+    path = folder / "environment.json"
+    if not path.is_file():
+        return []
+    environment = read_json_object(path, "what the run was made with")
+    there = environment.get("packages")
+    there = there if isinstance(there, dict) else {}
+    packages = " · ".join(f"{name} {there[name]}" for name in PACKAGES if name in there)
+    plain = [(name, _words(value)) for name, value in environment.items() if name != "packages"]
+    return [*plain, *([("packages", packages)] if packages else [])]
+
+
+def _is_aim(value: dict[str, Any]) -> bool:
+    """What a threshold is found by ({precision: 0.8}) is one setting, not a section of them."""
+    return value.keys() in ({"precision"}, {"share"})
+
+
+def _words(value: Any) -> str:
+    match value:
+        case dict():
+            return " ".join(f"{name} {_words(one)}" for name, one in value.items())
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(_words(one) for one in value)
+        case _:
+            return str(value)
+
+
+# The report in a few sentences: what a reader with one minute should know.
+
+
+BASELINES = ("base", "base-same-steps", "sst")
+"""What friend-training is measured against first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What it is about, and what is to be said."""
+
+    about: str
+    text: str
+
+
+def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
+    found = []
+    focus = study.focus
+    leading = focus or next(iter(study.methods), None)
+    if leading is not None:
+        found += [Sentence(task, _scores(study, leading, task)) for task in _tested(leading)]
+    if focus is not None:
+        last = focus.iterations[-1]
+        found += [
+            Sentence(f"{task}, pseudo-labels", _chosen(focus, last, counted))
+            for task, counted in focus.selected(last).items()
+        ]
+    if costs:
+        peak = most(cost.peak_memory_mb for cost in costs)
+        memory = "" if peak is None else f"; at most {peak / 1024:.1f} GB of memory"
+        total = sum(cost.total for cost in costs)
+        found.append(Sentence("cost", f"{duration(total)} in all{memory}."))
+    return found
+
+
+def _tested(method: MethodRun) -> list[str]:
+    return list(dict.fromkeys(one.task for one in method.evaluations if one.split != "dev"))
+
+
+def _scores(study: Study, method: MethodRun, task: str) -> str:
+    """'FDT has 47.5 F1 on test; Base 47.5, SST 48.1. The best is SST, as many as FDT, with 49.2.'"""
+    metric = main_metric(one.metrics for m in study.methods for one in m.evaluations if one.task == task)
+    values = {m.name: value for m in study.methods if (value := _test_value(m, task, metric)) is not None}
+    if method.name not in values:
+        return "not scored on test yet."
+    texts = {name: printed(value, values.values()) for name, value in values.items()}
+    words = {m.name: m.words for m in study.methods}
+    text = f"{words[method.name]} has {texts[method.name]} {metric_in_words(metric)} on test"
+    others = [f"{words[name]} {texts[name]}" for name in BASELINES if name in values and name != method.name]
+    if _best_iteration(method, task) == 0 and method.iterations:
+        text += " (no iteration was better on dev than its Base, so this is Base)"
+    text += f"; {'; '.join(others)}." if others else "."
+    best = (min if metric in LOWER_IS_BETTER else max)(values, key=lambda name: values[name])
+    if len(values) > 1:
+        text += f" The best of {len(values)} is {words[best]}" + (
+            f" with {texts[best]}." if best != method.name else "."
+        )
+    return text
+
+
+def _best_iteration(method: MethodRun, task: str) -> int | None:
+    return next((one.iteration for one in method.evaluations if one.task == task and one.split != "dev"), None)
+
+
+def _test_value(method: MethodRun, task: str, metric: str) -> float | None:
+    found = [one.metrics.get(metric) for one in method.evaluations if one.task == task and one.split != "dev"]
+    return found[0] if found else None
+
+
+def _chosen(method: MethodRun, iteration: int, counted: dict[str, object]) -> str:
+    units, chosen = counted["units"], counted["chosen"]
+    assert isinstance(units, int)
+    assert isinstance(chosen, int)
+    share = f" ({percent(chosen / units)})" if units else ""
+    text = f"{method.words} chose {chosen:,} of {units:,}{share} in iteration {iteration}."
+    precision, accuracy = counted["precision"], counted["accuracy"]
+    if isinstance(precision, float) and isinstance(accuracy, float):
+        return f"{text} Right are {percent(precision)} of the chosen and {percent(accuracy)} of all."
+    return f"{text} Whether they are right is not known: the pool has no gold labels."
+
 
 NAME = "report.html"
 

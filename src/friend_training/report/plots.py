@@ -1,14 +1,87 @@
 """The plots of the report: histogram, lines, reliability diagram, scatter."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from friend_training.evaluation.calibration import Bin
-from friend_training.report.svg import UNIT_TICKS, Frame, picture, round_ticks
-from friend_training.report.units import Floats
+from friend_training.analysis.calibration import Bin, expected_calibration_error, reliability
+from friend_training.report.pseudo_labels import Bools, Floats, Units
+
+# The ground that plots are drawn on: a frame with two axes, as inline SVG.
+#
+# Colours are classes, so that the page's style sheet decides them, light, dark or printed. Text is escaped.
+
+
+WIDTH, HEIGHT = 360, 220
+
+LEFT, RIGHT, TOP, BOTTOM = 46, 10, 12, 40
+
+
+UNIT_TICKS = ((0.0, "0"), (0.25, ".25"), (0.5, ".5"), (0.75, ".75"), (1.0, "1"))
+"""The ticks of a score."""
+
+
+MOST_TICKS = 6
+
+
+Ticks = Sequence[tuple[float, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Turns values into places. `x_range` and `y_range` are what the axes show."""
+
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+
+    def x(self, value: float) -> float:
+        low, high = self.x_range
+        return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
+
+    def y(self, value: float) -> float:
+        low, high = self.y_range
+        return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low)
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], looks: str) -> Markup:
+        (x1, y1), (x2, y2) = start, end
+        places = f'x1="{self.x(x1):.1f}" y1="{self.y(y1):.1f}" x2="{self.x(x2):.1f}" y2="{self.y(y2):.1f}"'
+        return Markup('<line class="{}" {}/>').format(looks, Markup(places))
+
+
+def picture(
+    frame: Frame, inside: Sequence[Markup], *, says: str, x_label: str, y_label: str, x_ticks: Ticks, y_ticks: Ticks
+) -> Markup:
+    """The axes and what is drawn between them. `says` is for those who cannot see it."""
+    low_x, low_y = frame.x_range[0], frame.y_range[0]
+    parts = [frame.line((low_x, value), (frame.x_range[1], value), "grid") for value, _ in y_ticks]
+    parts += [_text(LEFT - 6, frame.y(value) + 3.5, text, "tick end") for value, text in y_ticks]
+    parts += [_text(frame.x(value), HEIGHT - BOTTOM + 14, text, "tick middle") for value, text in x_ticks]
+    parts += [frame.line((low_x, low_y), (frame.x_range[1], low_y), "axis")]
+    parts += [_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_label, "label middle")]
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    turned = Markup('<text class="label middle" transform="translate(10 {:.1f}) rotate(-90)">{}</text>')
+    parts += [turned.format(middle, y_label), *inside]
+    return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        WIDTH, HEIGHT, says, Markup("").join(parts)
+    )
+
+
+def round_ticks(low: float, high: float, *, whole: bool = False) -> Ticks:
+    """A few round numbers between two values; `whole` where only whole numbers make sense."""
+    exponent = math.floor(math.log10((high - low) / MOST_TICKS))
+    steps = [factor * 10.0**power for power in (exponent, exponent + 1) for factor in (1, 2, 5)]
+    step = next(step for step in steps if (high - low) / step <= MOST_TICKS and (step >= 1 or not whole))
+    digits = max(0, -math.floor(math.log10(step)))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple((number * step, f"{number * step:,.{digits}f}") for number in range(first, last + 1))
+
+
+def _text(x: float, y: float, text: str, looks: str) -> Markup:
+    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>').format(looks, x, y, escape(text))
+
 
 BINS = 20
 
@@ -197,3 +270,104 @@ def _border(frame: Frame, weight: float, threshold: float) -> Markup:
         corners += [((threshold - (1 - weight) * m) / weight, m) for m in (0.0, 1.0)]
     ends = sorted((x, y) for x, y in corners if -1e-9 <= x <= 1 + 1e-9 and -1e-9 <= y <= 1 + 1e-9)
     return frame.line(ends[0], ends[-1], "threshold") if ends else Markup("")
+
+
+# The figures of one task: where its scores lie, what they are worth, and how they lie to each other.
+
+
+MOST_POINTS = 2000
+
+JITTER = 0.012
+"""Points are moved by so much at most: many units have exactly the same match, and would hide each other."""
+
+
+Legend = tuple[tuple[str, str], ...]
+"""(name, looks) of everything that a plot shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    title: str
+    plot: Markup
+    legend: Legend
+    caption: str = ""
+
+
+def figures_of(units: Units) -> list[Figure]:
+    """Histograms, then what the scores are worth (where gold is known), then confidence against match."""
+    matched = bool(np.isfinite(units.match).any())
+    found = [_histogram(units, "confidence", units.confidence, "How sure the model is of its own label.")]
+    if matched:
+        without = int(np.isnan(units.match).sum())
+        caption = "How far the friend agrees." + (f" {without:,} had nothing to match." if without else "")
+        found.append(_histogram(units, "match", units.match, caption))
+    found.append(_histogram(units, "overall score", units.overall, "What is held against the threshold."))
+    if units.audited:
+        found.append(_reliability(units, matched))
+    if matched:
+        found.append(_scatter(units))
+    return found
+
+
+def _parts(units: Units) -> list[tuple[str, str, Bools]]:
+    """The units by what became of them and whether they are right, as (name, looks, which); empty parts left out."""
+    right, wrong = units.correct == 1, units.correct == 0
+    parts = [
+        ("chosen, right", "chosen-right", units.chosen & right),
+        ("chosen, wrong", "chosen-wrong", units.chosen & wrong),
+        ("chosen", "chosen", units.chosen & ~right & ~wrong),
+        ("rejected, right", "rejected-right", ~units.chosen & right),
+        ("rejected, wrong", "rejected", ~units.chosen & wrong),
+        ("rejected", "rejected-unknown", ~units.chosen & ~right & ~wrong),
+    ]
+    return [part for part in parts if part[2].any()]
+
+
+def _histogram(units: Units, name: str, scores: Floats, caption: str) -> Figure:
+    known = np.isfinite(scores)
+    groups = [Group(words, looks, scores[among & known]) for words, looks, among in _parts(units)]
+    on_this = name == "overall score" or (name == "match" and np.array_equal(units.chosen, units.match == 1.0))
+    threshold = units.threshold if on_this else None
+    if threshold is not None:
+        caption += f" The dashed line is the threshold, {threshold:.2f}."
+    legend = tuple((group.name, group.looks) for group in groups)
+    return Figure(name.capitalize(), histogram(groups, x_label=name, threshold=threshold), legend, caption)
+
+
+def _reliability(units: Units, matched: bool) -> Figure:
+    scores = [("confidence", "score-confidence", units.confidence)]
+    if matched:
+        scores += [("match", "score-match", units.match), ("overall score", "score-overall", units.overall)]
+    drawn, legend = [], []
+    for name, looks, values in scores:
+        known = np.isfinite(values) & np.isfinite(units.correct)
+        if known.any():
+            bins = reliability(values[known], units.correct[known] == 1)
+            drawn.append((name, looks, bins))
+            legend.append((f"{name}, off by {expected_calibration_error(bins):.2f}", looks))
+    caption = (
+        "How often a label with such a score is right. A curve that rises orders labels well; on the diagonal the "
+        "score is also the share that is right; 'off by' is the mean distance from it. Larger points: more units."
+    )
+    return Figure("What the scores are worth", reliability_diagram(drawn), tuple(legend), caption)
+
+
+def _scatter(units: Units) -> Figure:
+    random = np.random.default_rng(0)
+    places = np.flatnonzero(np.isfinite(units.match))
+    total = places.size
+    if total > MOST_POINTS:
+        places = np.sort(random.choice(places, MOST_POINTS, replace=False))
+    shift = random.uniform(-JITTER, JITTER, (2, places.size))
+    x, y = units.confidence[places] + shift[0], units.match[places] + shift[1]
+    clouds = []
+    for name, looks, among in reversed(_parts(units)):  # the chosen ones on top
+        here = among[places]
+        clouds.append(Cloud(name, looks, x[here], y[here]))
+    weight, threshold = units.confidence_weight, units.threshold
+    border = None if weight is None or threshold is None else (weight, threshold)
+    some = f"{places.size:,} of {total:,} units, drawn at random. " if places.size < total else ""
+    above = "" if border is None else "Above the dashed line the overall score reaches the threshold. "
+    caption = f"{some}{above}Points are moved a little so that equal ones do not hide each other."
+    legend = tuple((cloud.name, cloud.looks) for cloud in reversed(clouds))
+    return Figure("Confidence against match", scatter(clouds, border=border), legend, caption)

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from friend_training.core.counts import Counts
-from friend_training.core.files import atomic_file
 from friend_training.errors import RunError
+from friend_training.runs.files import atomic_file
 
 COUNTS = "counts.npz"
 

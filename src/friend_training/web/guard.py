@@ -9,18 +9,69 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
+import socket
+from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from friend_training.errors import ConfigError
-from friend_training.web.answers import ANSWERS, refusal
+from friend_training.errors import ConfigError, FriendTrainingError
+
+# Errors as one JSON object with one line, {"error": …}: clear to whoever asked, and never a traceback.
+
+
+LONGEST = 1000
+
+
+def refusal(status: int, message: str) -> Response:
+    """One line; what is quoted in it comes from outside, so it is cut short and broken Unicode is spelt out."""
+    readable = message[:LONGEST].encode("utf-8", "backslashreplace").decode()
+    return JSONResponse({"error": readable}, status_code=status)
+
+
+async def _our_error(request: Request, error: Exception) -> Response:
+    return refusal(422, str(error))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    answer = refusal(error.status_code, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _wrong_values(request: Request, error: Exception) -> Response:
+    """What each value should have been; what was given is not repeated, it may be long."""
+    assert isinstance(error, RequestValidationError)
+    return refusal(422, "; ".join(_wrong(one) for one in error.errors()))
+
+
+def _wrong(one: dict[str, Any]) -> str:
+    return f"{'.'.join(str(part) for part in one['loc'])}: {one['msg'].removeprefix('Value error, ')}"
+
+
+async def _our_fault(request: Request, error: Exception) -> Response:
+    return refusal(500, "something went wrong in the server; its own output says what")
+
+
+ANSWERS: dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]] = {
+    FriendTrainingError: _our_error,
+    HTTPException: _http_error,
+    RequestValidationError: _wrong_values,
+    Exception: _our_fault,
+}
+"""What is said of each kind of error."""
+
 
 SHORTEST_TOKEN = 16
+
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -193,3 +244,22 @@ def _cookie(headers: Headers, name: str) -> str:
 def _same(given: str, token: str) -> bool:
     """In constant time, so that the delay of an answer tells nothing."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
+
+
+# Taking a port before anything else is done, so that one that is taken is told at once.
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket bound to this address; port 0 takes any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is named because asyncio turns Nagle's algorithm off only then; else every answer waits 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host.strip("[]"), port))
+    except (OSError, UnicodeError) as error:
+        listener.close()
+        raise ConfigError(
+            f"cannot listen on {host}, port {port}: {error}; choose others by --host and --port"
+        ) from None
+    return listener

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.corpora.embedded import (
+from friend_training.data.synthetic import (
     Domain,
     EmbeddedDialogue,
     csrl_examples,
@@ -15,7 +15,7 @@ from friend_training.corpora.embedded import (
     generate_sentences,
     rewriting_examples,
 )
-from friend_training.examples import ROLES, SPEAKER, Argument
+from friend_training.types import ROLES, SPEAKER, Argument
 
 
 @pytest.fixture(scope="module", params=list(Domain))

@@ -12,13 +12,11 @@ from dataclasses import asdict
 
 import pytest
 
-from friend_training.corpora.embedded import Domain, EmbeddedDialogue, generate, generate_sentences
-from friend_training.corpora.embedded.entities import Inventory, inventory
-from friend_training.corpora.embedded.frames import frames
-from friend_training.corpora.embedded.pattern import Wordings
-from friend_training.corpora.embedded.sentence_wordings import SENTENCES
-from friend_training.corpora.embedded.wordings import CONFESSIONS, INQUIRIES, STATEMENTS
-from friend_training.examples import ROLES, SPEAKER
+from friend_training.data.synthetic import Domain, EmbeddedDialogue, generate, generate_sentences
+from friend_training.data.synthetic.clauses import Wordings, frames
+from friend_training.data.synthetic.entities import Inventory, inventory
+from friend_training.data.synthetic.wordings import CONFESSIONS, INQUIRIES, SENTENCES, STATEMENTS
+from friend_training.types import ROLES, SPEAKER
 from work_done import calls
 
 FINGERPRINTS = {
@@ -57,7 +55,7 @@ def test_the_generator_is_frozen() -> None:
 
 def test_the_same_in_another_process_with_another_hash_seed() -> None:
     program = (
-        "from friend_training.corpora.embedded import Domain, generate, generate_sentences\n"
+        "from friend_training.data.synthetic import Domain, generate, generate_sentences\n"
         "import hashlib\n"
         "made = [generate(40, seed=5, domain=domain) for domain in Domain], generate_sentences(40, seed=5)\n"
         "print(hashlib.sha256(repr(made).encode()).hexdigest())\n"

@@ -11,19 +11,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from texts_and_models import inputs, pipeline, reviews
 
-from friend_training.core.checkpoint import load_checkpoint, save_checkpoint
-from friend_training.core.conformance import check_task
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import DataError, RunError
-from friend_training.examples import Text
 from friend_training.loop.algorithm import friend_train
-from friend_training.tasks.classification import saving
-from friend_training.tasks.classification.task import ClassifierTask
-from friend_training.tasks.classification.weights import weight_argument
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.runs.checkpoints import load_checkpoint, save_checkpoint
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators import task as saving
+from friend_training.tasks.estimators.task import ClassifierTask, weight_argument
+from friend_training.testing import check_task
+from friend_training.types import Text
 
 PLAN = FitPlan(seed=3, steps=1)
 

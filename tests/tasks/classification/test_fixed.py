@@ -4,17 +4,16 @@ from pathlib import Path
 import pytest
 from texts_and_models import inputs, pipeline, reviews
 
-from friend_training.core.conformance import check_task
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.picks import Threshold
-from friend_training.core.plan import LoopSettings, TaskPlan, Training, fixed_friend
-from friend_training.core.run import Run
-from friend_training.core.selector import Selector
+from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
 from friend_training.loop.algorithm import friend_train
-from friend_training.tasks.classification.fixed import Answer, FixedTask
-from friend_training.tasks.classification.task import ClassifierTask
+from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+from friend_training.runs.run import Run
+from friend_training.tasks.estimators.task import ClassifierTask
+from friend_training.tasks.sources import Answer, FixedTask
+from friend_training.testing import check_task
 
 
 def by_words(given) -> str | None:

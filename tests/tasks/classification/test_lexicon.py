@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from friend_training.errors import DataError
-from friend_training.examples import Text
-from friend_training.tasks.classification.lexicon import read_lexicon
+from friend_training.tasks.sources import read_lexicon
+from friend_training.types import Text
 
 ENGLISH = """# a remark
 positive: lovely fun

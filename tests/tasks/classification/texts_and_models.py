@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from friend_training.examples import Text
+from friend_training.types import Text
 
 WORDS = {"good": ("lovely", "superb", "kind"), "bad": ("dull", "rude", "broken"), "mixed": ("so-so", "half", "maybe")}
 

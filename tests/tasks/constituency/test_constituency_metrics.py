@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from friend_training.examples import Bracket, Tree
-from friend_training.tasks.constituency.metrics import (
+from friend_training.tasks.parsing.constituency.metrics import (
     ConstituencyScore,
     bracket_f1_of,
     bracket_scores,
     score,
     unit_counts,
 )
+from friend_training.types import Bracket, Tree
 
 TAGS = ("DT", "NN", ",", "VBD", "RP", ".")
 

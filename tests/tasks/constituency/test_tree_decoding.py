@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from friend_training.examples import Bracket, Tree, Words
 from friend_training.nn.heads import Head
-from friend_training.nn.sentences import SentenceBatch, SentenceItem
-from friend_training.tasks.constituency.decoding import decode_trees
-from friend_training.tasks.constituency.definition import span_targets
-from friend_training.tasks.constituency.model import all_spans, slot_of
+from friend_training.nn.word_input import SentenceBatch, SentenceItem
+from friend_training.tasks.parsing.constituency.decoding import decode_trees
+from friend_training.tasks.parsing.constituency.model import all_spans, slot_of
+from friend_training.tasks.parsing.constituency.task import span_targets
+from friend_training.types import Bracket, Tree, Words
 
 PHRASES, TAGS = ("A", "B"), ("x", "y")
 

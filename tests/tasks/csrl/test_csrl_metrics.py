@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.core.counts import PRF
-from friend_training.examples import ROLES, Argument, Dialogue, Predicate, Roles, Turn
 from friend_training.tasks.csrl.metrics import (
     CsrlScore,
     argument_string,
@@ -16,6 +15,7 @@ from friend_training.tasks.csrl.metrics import (
     score,
     unit_counts,
 )
+from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles, Turn
 
 DIALOGUE = Dialogue("d", (Turn("human", "王芳来了吗"), Turn("agent", "王芳没来"), Turn("human", "她昨天也没来")))
 COME = Predicate(5, 6)

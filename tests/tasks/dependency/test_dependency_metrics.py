@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from friend_training.errors import ConfigError
-from friend_training.examples import Heads, Words
-from friend_training.tasks.dependency.metrics import (
+from friend_training.tasks.parsing.dependency.metrics import (
     attachment_scores,
     is_punctuation,
     las_of,
@@ -13,6 +12,7 @@ from friend_training.tasks.dependency.metrics import (
     uas_of,
     unit_counts,
 )
+from friend_training.types import Heads, Words
 
 WORDS = Words("a", ("Dogs", ",", "bark", "loudly", "."))
 GOLD = Heads((3, 1, 0, 3, 3), ("nsubj", "punct", "root", "advmod", "punct"))

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from friend_training.examples import Heads, HeadsExample, Words
 from friend_training.nn.heads import MASKED, Head
-from friend_training.nn.sentences import SentenceBatch
 from friend_training.nn.word_encoder import load_word_encoder
-from friend_training.tasks.dependency.decoding import decode_heads
-from friend_training.tasks.dependency.definition import DependencyDefinition
+from friend_training.nn.word_input import SentenceBatch
+from friend_training.tasks.parsing.dependency.decoding import decode_heads
+from friend_training.tasks.parsing.dependency.task import DependencyDefinition
+from friend_training.types import Heads, HeadsExample, Words
 
 RELATIONS = ("r", "s")
 

@@ -2,8 +2,8 @@
 
 from operator import add
 
-from friend_training.examples import Dialogue, Insertion, Rewrite
 from friend_training.tasks.rewriting.edits import SpanSource
+from friend_training.types import Dialogue, Insertion, Rewrite
 
 
 def cubic_script(dialogue: Dialogue, rewrite: str, *, span_source: SpanSource) -> Rewrite | None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from friend_training.errors import DataError
-from friend_training.examples import Dialogue, Insertion, Rewrite, Turn
 from friend_training.tasks.rewriting import edits
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script, origin, place_of
+from friend_training.types import Dialogue, Insertion, Rewrite, Turn
 
 SOURCES: tuple[SpanSource, ...] = ("context", "dialogue")
 

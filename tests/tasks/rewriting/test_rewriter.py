@@ -15,17 +15,24 @@ from test_edits import scripts
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from friend_training.corpora.embedded import Domain, generate
-from friend_training.examples import Dialogue, Insertion, Rewrite, Turn
+from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import MASKED, Head
-from friend_training.nn.rendering import NO_TURN, Rendered, render
-from friend_training.nn.tokens import Tokenizer
-from friend_training.tasks.rewriting.biaffine import BiaffineRewriter
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render
 from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script
-from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem, rewrite_item
-from friend_training.tasks.rewriting.model import RewriteBatch, Rewriter, collate_rewrites
+from friend_training.tasks.rewriting.model import (
+    NO_END,
+    NO_START,
+    BiaffineRewriter,
+    RewriteBatch,
+    RewriteItem,
+    Rewriter,
+    collate_rewrites,
+    rewrite_item,
+)
+from friend_training.types import Dialogue, Insertion, Rewrite, Turn
 
 Network = Rewriter | BiaffineRewriter
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from friend_training.core.task import Prediction
-from friend_training.examples import Dialogue, Rewrite, RewritingExample, Turn
-from friend_training.tasks.rewriting.definition import RewritingDefinition
+from friend_training.tasks.rewriting.task import RewritingDefinition
+from friend_training.types import Dialogue, Rewrite, RewritingExample, Turn
 
 
 def test_scores_on_buildable_cases_stand_beside_those_on_all(tiny_encoder: Path) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from friend_training.tasks.srl.bio import labelled_spans
+from friend_training.bridges.ltp import labelled_spans
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from friend_training.bridges.bridge import CachedBridge
 from friend_training.errors import ConfigError
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
-from friend_training.tasks.srl.bridge import CachedBridge
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 
 
 class CountingBridge:

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.tasks.srl.crf import LinearChain, outside_is_best, viterbi
+from friend_training.bridges.ltp import LinearChain, outside_is_best, viterbi
 
 
 def score(labels: tuple[int, ...], emissions: torch.Tensor, chain: LinearChain) -> float:

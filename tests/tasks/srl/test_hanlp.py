@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from friend_training.bridges import hanlp
+from friend_training.bridges.bridge import ParsedSentence, ParserBridge
+from friend_training.bridges.hanlp import HanlpParser, missing_of_hanlp
+from friend_training.bridges.predicates import FramedWordFinder
 from friend_training.errors import DataError, FriendTrainingError
-from friend_training.examples import Predicate, Sentence
-from friend_training.tasks.srl import hanlp
-from friend_training.tasks.srl.hanlp import HanlpParser, missing_of_hanlp
-from friend_training.tasks.srl.parsed import ParsedSentence, ParserBridge
-from friend_training.tasks.srl.predicates import FramedWordFinder
+from friend_training.types import Predicate, Sentence
 
 FIXTURE = json.loads((Path(__file__).parent / "hanlp_document.json").read_text(encoding="utf-8"))
 TEXTS: list[str] = FIXTURE["texts"]

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 from tiny_ltp import CHARACTERS, POS, save_tiny_ltp
 
+from friend_training.bridges import ltp
+from friend_training.bridges.bridge import ParserBridge
+from friend_training.bridges.ltp import LtpParser
 from friend_training.errors import FriendTrainingError
-from friend_training.examples import Predicate, Sentence
-from friend_training.tasks.srl import ltp
-from friend_training.tasks.srl.ltp import LtpParser
-from friend_training.tasks.srl.parsed import ParserBridge
+from friend_training.types import Predicate, Sentence
 
 
 @pytest.fixture(scope="module")

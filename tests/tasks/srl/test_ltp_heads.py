@@ -1,7 +1,6 @@
 import torch
 
-from friend_training.tasks.srl.crf import viterbi
-from friend_training.tasks.srl.ltp_heads import LtpHeads
+from friend_training.bridges.ltp import LtpHeads, viterbi
 
 HIDDEN, D, LABELS = 6, 3, 5
 

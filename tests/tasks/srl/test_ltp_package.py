@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from friend_training.bridges.bridge import Frame, ParsedSentence, ParserBridge
+from friend_training.bridges.ltp_package import LtpPackageParser, restore_batch_encode_plus
 from friend_training.errors import FriendTrainingError
-from friend_training.examples import Predicate, Sentence, SentenceArgument
-from friend_training.tasks.srl.ltp_package import LtpPackageParser, restore_batch_encode_plus
-from friend_training.tasks.srl.parsed import Frame, ParsedSentence, ParserBridge
+from friend_training.types import Predicate, Sentence, SentenceArgument
 
 TEXT = "姐姐在厨房洗碗"
 

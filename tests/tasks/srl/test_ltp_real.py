@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
-from friend_training.tasks.srl.bio import labelled_spans
-from friend_training.tasks.srl.ltp import LtpParser
-from friend_training.tasks.srl.ltp_package import restore_batch_encode_plus
-from friend_training.tasks.srl.parsed import ParserBridge
-from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
-from friend_training.tasks.srl.quality import bridge_quality
+from friend_training.bridges.bridge import ParserBridge
+from friend_training.bridges.ltp import LtpParser, labelled_spans
+from friend_training.bridges.ltp_package import restore_batch_encode_plus
+from friend_training.bridges.predicates import FramedVerbFinder, VerbFinder
+from friend_training.bridges.quality import bridge_quality
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
 
 pytestmark = pytest.mark.realdata
 FOLDER = "ltp-tiny-zh-srl"

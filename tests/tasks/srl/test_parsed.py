@@ -2,9 +2,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from friend_training.bridges.bridge import Frame, ParsedSentence, ParserBridge, word_spans, words_at
 from friend_training.errors import DataError
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles
-from friend_training.tasks.srl.parsed import Frame, ParsedSentence, ParserBridge, word_spans, words_at
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 
 TEXT = "他昨天刚看完书"
 WORDS = ((0, 1), (1, 3), (3, 4), (4, 5), (5, 6), (6, 7))  # 他 昨天 刚 看 完 书

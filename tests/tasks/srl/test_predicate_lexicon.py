@@ -1,8 +1,8 @@
 """Predicates by the words that were ones."""
 
-from friend_training.corpora.embedded import Domain, generate
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.tasks.srl.lexicon import LexiconFinder
+from friend_training.bridges.predicates import LexiconFinder
+from friend_training.data.synthetic import Domain, generate
+from friend_training.types import Dialogue, Predicate, Turn
 
 
 def test_the_longest_word_from_the_left() -> None:

@@ -1,8 +1,8 @@
 from collections.abc import Sequence
 
-from friend_training.examples import Predicate, SentenceArgument
-from friend_training.tasks.srl.parsed import Frame, ParsedSentence
-from friend_training.tasks.srl.predicates import FramedVerbFinder, VerbFinder
+from friend_training.bridges.bridge import Frame, ParsedSentence
+from friend_training.bridges.predicates import FramedVerbFinder, VerbFinder
+from friend_training.types import Predicate, SentenceArgument
 
 TEXT = "我想吃甜的面包"
 WORDS = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 7))

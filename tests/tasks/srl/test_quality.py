@@ -2,8 +2,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from friend_training.examples import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
-from friend_training.tasks.srl.quality import argument_match, bridge_quality
+from friend_training.bridges.quality import argument_match, bridge_quality
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
 
 TEXT = "妈妈昨天做了红烧肉"  # 妈妈 [0, 2) 昨天 [2, 4) 做 [4, 5) 红烧肉 [6, 9)
 MAKES = Predicate(4, 5)

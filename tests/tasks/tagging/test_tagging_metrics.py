@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from friend_training.examples import Tags
-from friend_training.tasks.tagging.metrics import accuracy_of, score, tag_scores, unit_counts
+from friend_training.tasks.parsing.tagging.metrics import accuracy_of, score, tag_scores, unit_counts
+from friend_training.types import Tags
 
 GOLD = [Tags(("NN", "VB", "NN")), Tags(("UH",))]
 PREDICTED = [Tags(("NN", "NN", "NN")), Tags(("NN",))]

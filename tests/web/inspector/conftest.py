@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from small_run import small_study
 
 from friend_training.web.inspector.app import make_app
-from friend_training.web.inspector.looking import Look, look_at
+from friend_training.web.inspector.run_view import Look, look_at
 
 ADDRESS = "http://127.0.0.1:8747"
 

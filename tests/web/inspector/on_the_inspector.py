@@ -8,9 +8,9 @@ from pathlib import Path
 import uvicorn
 
 import patience
+from friend_training.web.guard import listening
 from friend_training.web.inspector.app import make_app
-from friend_training.web.inspector.looking import look_at
-from friend_training.web.listening import listening
+from friend_training.web.inspector.run_view import look_at
 
 
 @contextmanager

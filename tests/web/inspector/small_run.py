@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from friend_training.core.picks import Threshold
-from friend_training.core.run import Run
-from friend_training.core.selecting import select_iteration
-from friend_training.core.selector import Selector
-from friend_training.core.store import LABELLED
-from friend_training.examples import Dialogue, Predicate, Turn
-from friend_training.report.kept import keep_inputs
+from friend_training.core.selector import Selector, Threshold
+from friend_training.loop.selection import select_iteration
+from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.run import Run
+from friend_training.runs.store import LABELLED
+from friend_training.types import Dialogue, Predicate, Turn
 
 MARKUP = "<img src=x onerror=\"document.title='broken in'\"><script>document.title='broken in'</script>"
 

@@ -12,11 +12,10 @@ from small_run import MARKUP, write_run
 
 import patience
 from chromium import chromium
-from friend_training.core.corrections import read_corrections
-from friend_training.core.picks import Threshold
-from friend_training.core.selector import Selector
-from friend_training.core.store import LABELLED
-from friend_training.examples import Words
+from friend_training.core.selector import Selector, Threshold
+from friend_training.runs.corrections import read_corrections
+from friend_training.runs.store import LABELLED
+from friend_training.types import Words
 
 pytestmark = pytest.mark.browser
 MILLISECONDS = 1000 * patience.ANSWER

@@ -6,9 +6,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from friend_training.core.corrections import Correction, keep_correction, read_corrections
+from friend_training.runs.corrections import Correction, keep_correction, read_corrections
 from friend_training.web.inspector.app import MAX_BODY, make_app
-from friend_training.web.inspector.looking import look_at
+from friend_training.web.inspector.run_view import look_at
 
 CSRL = {"task": "csrl", "iteration": 1}
 REWRITING = {"task": "rewriting", "iteration": 1}

@@ -6,10 +6,14 @@ from types import SimpleNamespace
 import pytest
 from small_run import DIALOGUES, small_study
 
-from friend_training.core.run import Run
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError, RunError
-from friend_training.examples import (
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
+from friend_training.report.label_text import edits, marks
+from friend_training.runs.inputs import INPUTS, keep_inputs
+from friend_training.runs.run import Run
+from friend_training.study import open
+from friend_training.types import (
     Argument,
     Dialogue,
     Insertion,
@@ -20,16 +24,11 @@ from friend_training.examples import (
     SentenceRoles,
     Turn,
 )
-from friend_training.friends.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.report.kept import INPUTS, keep_inputs
-from friend_training.scenarios import open_bridge
-from friend_training.web.inspector import friend
-from friend_training.web.inspector.correcting import Said, correction_of
-from friend_training.web.inspector.drawing import edits, marks
-from friend_training.web.inspector.labels import kind_of
-from friend_training.web.inspector.opening import open_inspected
-from friend_training.web.inspector.showing import friends_of
-from friend_training.web.inspector.texts import Texts
+from friend_training.web.inspector import unit_view
+from friend_training.web.inspector.corrections import Said, correction_of
+from friend_training.web.inspector.run_view import open_inspected
+from friend_training.web.inspector.unit_view import friends_of, kind_of
+from friend_training.web.inspector.units import Texts
 
 
 def test_a_study_its_method_and_a_run_by_itself_can_be_opened(study):
@@ -122,9 +121,9 @@ class _Bridge:
 def translator(monkeypatch, tmp_path):
     settings = {"scoring": "paper", "mean": "arithmetic", "speakers": "keep"}
     config = SimpleNamespace(friendship=SimpleNamespace(model_dump=lambda: settings))
-    monkeypatch.setattr(friend, "run_config", lambda folder: config)
-    monkeypatch.setattr(open_bridge, "open_bridge", lambda folder, config: _Bridge())
-    return friend.Translator(tmp_path)
+    monkeypatch.setattr(unit_view, "run_config", lambda folder: config)
+    monkeypatch.setattr(open, "open_bridge", lambda folder, config: _Bridge())
+    return unit_view.Translator(tmp_path)
 
 
 def test_the_score_taken_apart_is_the_friendships_own(translator):
@@ -149,7 +148,7 @@ def test_a_predicate_that_the_rewrite_deletes(translator):
 
 
 def test_without_a_bridge_it_says_why(tmp_path):
-    translator = friend.Translator(tmp_path)
+    translator = unit_view.Translator(tmp_path)
     assert translator.compare(DIALOGUE, [ROLES], REWRITE) is None
     assert "not a run folder" in translator.problem
 
@@ -224,8 +223,8 @@ def test_labels_that_cannot_be(before, label, message):
 
 
 def test_two_inspectors_see_each_others_corrections(tmp_path):
-    from friend_training.core.corrections import Correction, keep_correction
-    from friend_training.web.inspector.looking import look_at
+    from friend_training.runs.corrections import Correction, keep_correction
+    from friend_training.web.inspector.run_view import look_at
 
     study = small_study(tmp_path / "study")
     look = look_at(study)

@@ -4,10 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from friend_training.core.corrections import Ruling
-from friend_training.core.picks import Random, Reason, Share, Threshold, TopN
-from friend_training.core.selector import Selector
-from friend_training.core.store import LABELLED, nullable, scores_of, with_decisions
+from friend_training.core.selector import Random, Reason, Selector, Share, Threshold, TopN
+from friend_training.runs.corrections import Ruling
+from friend_training.runs.store import LABELLED, nullable, scores_of, with_decisions
 from friend_training.web.inspector.selection import BINS, Setting, decide, recorded_setting, summary
 from friend_training.web.inspector.units import SCORES, Units
 from work_done import calls

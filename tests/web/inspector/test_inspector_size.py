@@ -5,7 +5,7 @@ from fastapi.testclient import TestClient
 from small_run import large_study
 
 from friend_training.web.inspector.app import make_app
-from friend_training.web.inspector.looking import look_at
+from friend_training.web.inspector.run_view import look_at
 
 FEW, MANY = 1_000, 20_000
 MOVED = {"task": "csrl", "iteration": 1, "confidence_weight": 0.3, "threshold": 0.45}

@@ -8,9 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from friend_training import load
-from friend_training.scenarios.loading import Friends
-from friend_training.web.service.abilities import abilities_of
-from friend_training.web.service.app import make_app
+from friend_training.inference.model import Friends
+from friend_training.web.service.app import abilities_of, make_app
 from untrained_run import make_run
 
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import patience
-from friend_training.web.listening import listening
-from friend_training.web.service.limits import Limits
-from friend_training.web.service.serving import make_server, run_server
+from friend_training.web.guard import listening
+from friend_training.web.service.messages import Limits
+from friend_training.web.service.server import make_server, run_server
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
-from friend_training.web.service.limits import BODY_BYTES, PREDICATES, TURN_CHARACTERS, TURNS
+from friend_training.web.service.messages import BODY_BYTES, PREDICATES, TURN_CHARACTERS, TURNS
 
 
 def _turns(*turns: object, **others: object) -> bytes:

@@ -14,9 +14,8 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
     status_code_conformance,
 )
 
-from friend_training.scenarios.loading import Friends  # noqa: E402
-from friend_training.web.service.abilities import abilities_of  # noqa: E402
-from friend_training.web.service.app import make_app  # noqa: E402
+from friend_training.inference.model import Friends  # noqa: E402
+from friend_training.web.service.app import abilities_of, make_app  # noqa: E402
 
 CHECKS = [
     not_a_server_error,

@@ -8,7 +8,7 @@ import pytest
 
 import patience
 from friend_training.web.service.batching import Batcher, Busy, Failed
-from friend_training.web.service.limits import Limits
+from friend_training.web.service.messages import Limits
 
 
 def _double(questions: Sequence[int]) -> list[int]:

@@ -9,10 +9,9 @@ from on_a_port import serving
 
 import patience
 from chromium import chromium
-from friend_training.scenarios.loading import Friends
-from friend_training.web.service.abilities import abilities_of
-from friend_training.web.service.app import make_app
-from friend_training.web.service.limits import Limits
+from friend_training.inference.model import Friends
+from friend_training.web.service.app import abilities_of, make_app
+from friend_training.web.service.messages import Limits
 
 pytestmark = pytest.mark.browser
 

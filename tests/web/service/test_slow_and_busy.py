@@ -12,10 +12,9 @@ import pytest
 from on_a_port import serving
 
 import patience
-from friend_training.scenarios.answers import RewriteMade
-from friend_training.web.service.abilities import Abilities
-from friend_training.web.service.app import make_app
-from friend_training.web.service.limits import Limits
+from friend_training.inference.answers import RewriteMade
+from friend_training.web.service.app import Abilities, make_app
+from friend_training.web.service.messages import Limits
 
 BODY = json.dumps({"turns": ["好"]})
 JSON = {"Content-Type": "application/json"}

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from friend_training.core.counts import PRF, Counts, f1_of
-from friend_training.examples import OPENING, SPEAKER, Argument, Dialogue, Roles
+from friend_training.types import OPENING, SPEAKER, Argument, Dialogue, Roles
 
 _NOTHING = PRF()
 _UNHEARD = "other"

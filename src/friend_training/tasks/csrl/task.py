@@ -1,13 +1,131 @@
 """CSRL as a task of the core."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from friend_training.nn.bio import Adjacent
+from torch import nn
+
+from friend_training.core.counts import Evaluation
+from friend_training.core.task import Prediction, PseudoLabel
 from friend_training.nn.devices import AUTO
-from friend_training.nn.role_labeller import PredicateMark
-from friend_training.nn.torch_task import TorchTask
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.task import TorchTask
+from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.csrl.definition import CsrlDefinition
+from friend_training.tasks.csrl.metrics import CsrlScore
+from friend_training.tasks.role_labelling import (
+    Adjacent,
+    PredicateMark,
+    RoleBatch,
+    RoleItem,
+    RoleLabeller,
+    collate_roles,
+    decode_roles,
+    role_items,
+)
+from friend_training.types import CsrlExample, Dialogue, Roles, dialogue_group
+
+# Kinds of CSRL labels: does an argument stand in another turn, only in u_t, or is there none?
+
+
+def kind_of_roles(roles: Roles, current: int) -> str:
+    """`current` is the turn of u_t."""
+    if not roles.arguments:
+        return "none"
+    return "across" if any(argument.turn != current for argument in roles.arguments) else "within"
+
+
+# Conversational semantic role labelling: a unit is one predicate of u_t, its label the arguments in the dialogue.
+
+
+class CsrlDefinition:
+    """Section 4.1, 'Conversational Semantic Role Labeling'."""
+
+    name = "csrl"
+    label_type = Roles
+    main_metric = "f1"
+
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        max_length: int = 125,
+        mark: PredicateMark = "after",
+        adjacent: Adjacent = "apart",
+    ) -> None:
+        self.tokenizer = Tokenizer.load(encoder)
+        self.max_length = max_length
+        self.mark = mark
+        self.adjacent = adjacent
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return RoleLabeller(encoder, mark=self.mark)
+
+    def save(self, folder: Path) -> None:
+        self.tokenizer.save(folder)
+
+    def check(self, folder: Path) -> None:
+        """Roles are the same everywhere: any folder of this task will do."""
+
+    def gold_items(self, examples: Sequence[CsrlExample]) -> list[RoleItem]:
+        return self._items([example.dialogue for example in examples], [example.roles for example in examples])
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[RoleItem]:
+        """The chosen predicates of one dialogue share one pass of the encoder."""
+        by_dialogue: dict[str, list[PseudoLabel]] = {}
+        for pseudo in chosen:
+            by_dialogue.setdefault(pseudo.input.id, []).append(pseudo)
+        groups = list(by_dialogue.values())
+        return self._items(
+            [_dialogue(group[0]) for group in groups],
+            [[pseudo.label for pseudo in group] for group in groups],
+            [[pseudo.weight for pseudo in group] for group in groups],
+        )
+
+    def input_items(self, inputs: Sequence[Dialogue]) -> list[RoleItem]:
+        return self._items(inputs, None)
+
+    def _items(
+        self,
+        dialogues: Sequence[Dialogue],
+        labels: Sequence[Sequence[Roles]] | None,
+        weights: Sequence[Sequence[float]] | None = None,
+    ) -> list[RoleItem]:
+        items = role_items(
+            dialogues, labels, self.tokenizer, speakers=True, max_length=self.max_length, weights=weights
+        )
+        return items if labels is None else [item for item in items if item.predicates]
+
+    def inputs_of(self, examples: Sequence[CsrlExample]) -> list[Dialogue]:
+        return [example.dialogue for example in examples]
+
+    def units_in(self, example: CsrlExample) -> int:
+        return len(example.roles)
+
+    def collate(self, items: Sequence[RoleItem]) -> RoleBatch:
+        return collate_roles(items, self.tokenizer.pad_id)
+
+    def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
+        return [
+            [
+                Prediction(d.unit, d.roles, d.confidence, bool(d.roles.arguments), kind_of_roles(d.roles, d.current))
+                for d in units
+            ]
+            for units in decode_roles(heads, batch, self.adjacent)
+        ]
+
+    def score(self, examples: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
+        """All predicates of a source dialogue are one group, whichever of its turns they stand in."""
+        labels = [prediction.label for units in predictions for prediction in units]
+        gold = [(roles, example.dialogue) for example in examples for roles in example.roles]
+        units = [CsrlScore.of(label, *truth) for label, truth in zip(labels, gold, strict=True)]
+        return Evaluation.of(units, CsrlScore(), [dialogue_group(dialogue.id) for _, dialogue in gold])
+
+
+def _dialogue(pseudo: PseudoLabel) -> Dialogue:
+    assert isinstance(pseudo.input, Dialogue)
+    return pseudo.input
 
 
 def csrl_task(

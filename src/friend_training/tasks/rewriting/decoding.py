@@ -8,12 +8,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from friend_training.examples import Insertion, Rewrite
 from friend_training.nn.heads import Head
-from friend_training.nn.rendering import NO_TURN
+from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.tasks.rewriting.edits import apply_script
-from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem
-from friend_training.tasks.rewriting.model import RewriteBatch
+from friend_training.tasks.rewriting.model import NO_END, NO_START, RewriteBatch, RewriteItem
+from friend_training.types import Insertion, Rewrite
 
 SpanChoice = Literal["apart", "together"]
 """How first and last token of an insertion are chosen: each by itself, as printed, and if the two make no span nothing

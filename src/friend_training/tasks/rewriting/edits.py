@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from friend_training.core.limits import Limits, exceeds
 from friend_training.errors import DataError
-from friend_training.examples import Dialogue, Insertion, Rewrite
+from friend_training.types import Dialogue, Insertion, Rewrite
 
 SpanSource = Literal["context", "dialogue"]
 

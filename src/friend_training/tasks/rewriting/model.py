@@ -3,17 +3,89 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import MASKED, Head
-from friend_training.nn.rendering import NO_TURN
+from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.tasks.rewriting.edits import SpanSource
-from friend_training.tasks.rewriting.items import NO_END, NO_START, RewriteItem
+from friend_training.types import Dialogue, Rewrite
+
+# Dialogues ready for the rewriter: edit scripts of characters as decisions about pieces.
+
+
+NO_START, NO_END = 1, 0
+"""'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS] (DESIGN 5.10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """For the pieces of u_t: kept (1) or not (0); for these and the end: first and last piece of the insertion."""
+
+    keep: NDArray[np.int64]  # [U]
+    start: NDArray[np.int64]  # [U + 1]
+    end: NDArray[np.int64]  # [U + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteItem:
+    """A rendered dialogue; pieces [first, last) are those of u_t and piece `last` is the place at its end."""
+
+    dialogue: Dialogue
+    rendered: Rendered
+    first: int
+    last: int
+    decisions: Decisions | None
+    weight: float
+
+    @property
+    def length(self) -> int:
+        return len(self.rendered)
+
+
+def rewrite_item(
+    dialogue: Dialogue, rendered: Rendered, script: Rewrite | None, *, weight: float = 1.0
+) -> RewriteItem | None:
+    """None if the script cannot be said in pieces (it cuts through one, or its source was cut off)."""
+    current = len(dialogue.turns) - 1
+    places = np.flatnonzero(rendered.turn == current)
+    last = len(rendered) - 1
+    first = int(places[0]) if len(places) else last
+    if script is None:
+        return RewriteItem(dialogue, rendered, first, last, None, weight)
+    decisions = _decisions(script, rendered, first, last)
+    return None if decisions is None else RewriteItem(dialogue, rendered, first, last, decisions, weight)
+
+
+def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> Decisions | None:
+    starts, ends = rendered.start[first:last], rendered.end[first:last]
+    deleted = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
+    inside = [offset for offset in script.deleted if offset < len(deleted)]
+    deleted[inside] = 1
+    gone = np.array([deleted[start:end].sum() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+    # Several pieces may stand for one character: it is deleted once.
+    reached = {at for start, end in zip(starts[gone > 0], ends[gone > 0], strict=True) for at in range(start, end)}
+    if not np.all((gone == 0) | (gone == ends - starts)) or len(reached) != len(script.deleted):
+        return None
+    start = np.full(last - first + 1, NO_START, dtype=np.int64)
+    end = np.full(last - first + 1, NO_END, dtype=np.int64)
+    for insertion in script.insertions:
+        slot = int(np.searchsorted(starts, insertion.before))  # the first piece that begins there or later
+        if slot > 0 and ends[slot - 1] > insertion.before:
+            return None
+        source = rendered.covering(insertion.turn, insertion.start, insertion.end)
+        if source is None or start[slot] <= end[slot]:
+            return None
+        if rendered.start[source[0]] != insertion.start or rendered.end[source[1] - 1] != insertion.end:
+            return None
+        start[slot], end[slot] = source[0], source[1] - 1
+    return Decisions(keep=(gone == 0).astype(np.int64), start=start, end=end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +173,47 @@ def _targets(items: Sequence[RewriteItem], width: int) -> tuple[Tensor, ...]:
             ):
                 table[row, : len(values)] = torch.from_numpy(values)
     return tables
+
+
+# A second head for the rewriter, for methods that need two different models of the task (co-training).
+
+
+Scorer = Literal["dot", "biaffine"]
+"""How slots and pieces are compared: by the plain product of `Rewriter`, or as Dozat & Manning (2017) score arcs."""
+
+
+class BiaffineRewriter(nn.Module):
+    """The same decisions as `Rewriter`; spans are scored by q(slot)ᵀ W k(piece) + wᵀ k(piece), q and k not linear."""
+
+    def __init__(self, encoder: Encoder, *, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.encoder = encoder
+        width = encoder.width
+        self.dropout = nn.Dropout(dropout)
+        self.keep = nn.Linear(width, 2)
+        self.start = Biaffine(width, width // 2, dropout)
+        self.end = Biaffine(width, width // 2, dropout)
+
+    def forward(self, batch: RewriteBatch) -> tuple[Head, ...]:
+        encoded = self.dropout(self.encoder(batch.ids, batch.types, batch.mask))  # [B, M, H]
+        at_slots = encoded.gather(1, batch.slots.unsqueeze(2).expand(-1, -1, encoded.size(2)))  # [B, N, H]
+        return (
+            Head(self.keep(at_slots), batch.is_piece),
+            span_head(self.start(at_slots, encoded), batch, NO_START),
+            span_head(self.end(at_slots, encoded), batch, NO_END),
+        )
+
+
+class Biaffine(nn.Module):
+    """[B, N, H] and [B, M, H] → [B, N, M]."""
+
+    def __init__(self, width: int, size: int, dropout: float) -> None:
+        super().__init__()
+        self.query, self.key = (nn.Sequential(nn.Linear(width, size), nn.GELU(), nn.Dropout(dropout)) for _ in "qk")
+        self.product = nn.Linear(size, size, bias=False)
+        self.alone = nn.Linear(size, 1, bias=False)
+
+    def forward(self, slots: Tensor, pieces: Tensor) -> Tensor:
+        keys = self.key(pieces)
+        scores: Tensor = torch.bmm(self.product(self.query(slots)), keys.transpose(1, 2)) + self.alone(keys).mT
+        return scores

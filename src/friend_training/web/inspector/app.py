@@ -1,26 +1,35 @@
 """The inspector's server: one page and the few questions it asks. Everything is read from the run folder."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import uvicorn
 from fastapi import FastAPI, HTTPException, Query
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
 
-from friend_training.core.corrections import keep_correction
-from friend_training.examples import ROLES
-from friend_training.report.words import method_in_words
-from friend_training.web.guard import guarded
-from friend_training.web.inspector.correcting import Said, correction_of
-from friend_training.web.inspector.exporting import jsonl, parquet
-from friend_training.web.inspector.filtering import Filter, PageWanted, Wanted, passing
-from friend_training.web.inspector.looking import Look
-from friend_training.web.inspector.selection import recorded_setting, summary
-from friend_training.web.inspector.showing import listed
+from friend_training.report.names import method_in_words
+from friend_training.runs.corrections import keep_correction
+from friend_training.types import ROLES
+from friend_training.web.guard import guarded, listening, token_for
+from friend_training.web.inspector.corrections import Said, correction_of
+from friend_training.web.inspector.run_view import Look, look_at
+from friend_training.web.inspector.selection import (
+    Filter,
+    PageWanted,
+    Wanted,
+    jsonl,
+    parquet,
+    passing,
+    recorded_setting,
+    summary,
+)
+from friend_training.web.inspector.unit_view import listed
 
 STATIC = Path(__file__).parent / "static"
+
 MAX_BODY = 1 << 20
 
 
@@ -122,3 +131,28 @@ def make_app(look: Look, token: str | None = None) -> FastAPI:
         return StreamingResponse(lines, media_type="application/jsonl", headers=headers)
 
     return app
+
+
+# Running the inspector until it is stopped.
+
+
+def serve_inspector(
+    folder: Path,
+    *,
+    method: str | None,
+    host: str,
+    port: int,
+    token: str | None,
+    data_dir: Path | None,
+    ready: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C. `ready` is told the address to open, with the token in it if there is one."""
+    secret = token_for(host, token)
+    with listening(host, port) as listener:
+        app = make_app(look_at(folder, method, data_dir), secret)
+        listener.listen()  # whoever opens the address at once waits a moment and is not refused
+        name = f"[{host}]" if ":" in host else host
+        query = "" if secret is None else f"?token={secret}"
+        ready(f"http://{name}:{listener.getsockname()[1]}/{query}")
+        config = uvicorn.Config(app, log_level="warning", ws="none", server_header=False, timeout_graceful_shutdown=2)
+        uvicorn.Server(config).run(sockets=[listener])

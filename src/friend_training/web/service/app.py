@@ -2,40 +2,132 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Path
 from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from friend_training import __version__
-from friend_training.scenarios.answers import Agreement, RewriteMade
-from friend_training.scenarios.loading import Answer, Friends
-from friend_training.scenarios.questions import Question
-from friend_training.web.answers import refusal
-from friend_training.web.guard import guarded
-from friend_training.web.service.abilities import Abilities
-from friend_training.web.service.batching import Batcher
-from friend_training.web.service.desk import Desk
-from friend_training.web.service.limits import BODY_BYTES, Limits
+from friend_training.errors import FriendTrainingError
+from friend_training.inference.answers import Agreement, RewriteMade
+from friend_training.inference.model import Answer, Friends
+from friend_training.inference.predicates import no_finder
+from friend_training.inference.questions import Kind, Question, question
+from friend_training.web.guard import guarded, refusal
+from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import (
+    BODY_BYTES,
     DialogueSent,
     Health,
+    Limits,
     QuestionSent,
     Refusal,
     RolesAnswer,
+    predicates_of,
+    turns_of,
 )
-from friend_training.web.service.metrics import Metrics
-from friend_training.web.service.middleware import Patience, Timed
-from friend_training.web.service.pages import add_pages
+from friend_training.web.service.server import Metrics, Patience, Timed
+
+# What the models of a run can be asked here: found out at the start, so that nobody is told later.
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """`find`: predicates need not be named. `compare`: the bridge is there. `notes`: what is missing, and why."""
+
+    find: bool
+    compare: bool
+    notes: tuple[str, ...]
+
+
+def abilities_of(friends: Friends) -> Abilities:
+    """Opens the finder, the bridge and, by a first question, the models: the first request is as quick as the next."""
+    notes: list[str] = []
+    if friends.finder is None:
+        notes.append("predicates must be named in every request: this run has no way to find them")
+    compare = True
+    try:
+        friends.judge  # noqa: B018  (opened here)
+    except FriendTrainingError as error:
+        compare = False
+        notes.append(f"no agreement can be asked for: {error}")
+    words = ["你好吗？", "我来了。"]
+    friends.rewrite(words)
+    friends.roles(words, predicates=["来"])
+    return Abilities(friends.finder is not None, compare, tuple(notes))
+
+
+# Where questions are handed in: what cannot be answered is refused, with the reason.
+
+
+class Desk:
+    def __init__(self, batcher: Batcher[Question, Answer], abilities: Abilities) -> None:
+        self.batcher, self.abilities = batcher, abilities
+
+    async def ask(self, kind: Kind, sent: DialogueSent | QuestionSent) -> Answer:
+        predicates = predicates_of(sent.predicates) if isinstance(sent, QuestionSent) else []
+        asked = question(kind, turns_of(sent.turns), predicates)
+        if asked.find and not self.abilities.find:
+            raise no_finder()
+        if kind == "agreement" and not self.abilities.compare:
+            raise HTTPException(409, "this run has lost its bridge, so nobody can say how far the friends agree")
+        try:
+            return await self.batcher.ask(asked)
+        except Busy:
+            raise HTTPException(503, "too many requests are waiting; try again", {"Retry-After": "1"}) from None
+        except TimeoutError:
+            raise HTTPException(503, "it took too long; try again later", {"Retry-After": "5"}) from None
+        except Failed:
+            raise HTTPException(500, "the models could not label this dialogue") from None
+
+
+# The pages of the service and what they load: a handful of files of our own, nothing from anywhere else.
+
+
+PAGES = {"/": "page.html", "/docs": "docs.html"}
+
+LOADED = {
+    "page.js": "text/javascript",
+    "docs.js": "text/javascript",
+    "service.css": "text/css",
+    "icon.svg": "image/svg+xml",
+}
+"""What may be asked for below /static, by name: no name is ever made into a path."""
+
+
+def add_pages(app: FastAPI) -> None:
+    folder = files("friend_training.web.service") / "static"
+    contents = {name: (folder / name).read_bytes() for name in [*PAGES.values(), *LOADED]}
+
+    def page(name: str) -> None:
+        async def show() -> Response:
+            return Response(contents[PAGES[name]], media_type="text/html; charset=utf-8")
+
+        app.get(name, include_in_schema=False)(show)
+
+    for name in PAGES:
+        page(name)
+
+    @app.get("/static/{name}", include_in_schema=False)
+    async def static(name: Annotated[str, Path()]) -> Response:
+        if name not in LOADED:
+            raise HTTPException(404, "there is no such file")
+        return Response(contents[name], media_type=f"{LOADED[name]}; charset=utf-8")
+
 
 ENDPOINTS = frozenset({"/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics", "/"})
+
 
 STRANGERS: dict[int | str, dict[str, Any]] = {
     401: {"model": Refusal, "description": "A token is needed"},
     403: {"model": Refusal, "description": "Asked by a foreign page, or by a name that is not ours"},
 }
+
 REFUSALS: dict[int | str, dict[str, Any]] = STRANGERS | {
     400: {"model": Refusal, "description": "The body cannot be read"},
     408: {"model": Refusal, "description": "The body came too slowly"},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from friend_training.web.service.limits import Limits
+from friend_training.web.service.messages import Limits
 
 Q = TypeVar("Q")
 A = TypeVar("A")

@@ -1,19 +1,57 @@
 """What is sent to the service: strict types, no unknown fields, all that is limited says so in the OpenAPI page."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from friend_training.examples import Turn
-from friend_training.scenarios.answers import RolesFound
-from friend_training.scenarios.asked import GivenPredicate, GivenTurn
-from friend_training.web.service.limits import PREDICATES, SPEAKER_CHARACTERS, TURN_CHARACTERS, TURNS
+from friend_training.inference.answers import RolesFound
+from friend_training.inference.questions import GivenPredicate, GivenTurn
+from friend_training.types import Turn
+
+# How much one request may be, how long it may take, and how many may wait.
+
+
+TURNS = 64
+
+TURN_CHARACTERS = 400
+"""An encoder sees some 500 pieces; of a longer turn it would see only a part, without saying so."""
+
+
+SPEAKER_CHARACTERS = 64
+
+PREDICATES = 32
+
+BODY_BYTES = 256 * 1024
+"""More than the largest dialogue allowed, with every character escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Time and concurrency, in requests and seconds.
+
+    `batch` requests at most are answered together; the first of them waits `gather` seconds for others to come.
+    `waiting` may stand in the queue, and `answer` is how long anybody waits before he is told that we are too slow.
+    `body` and `header` are how long a client may take to send its request.
+    """
+
+    batch: int = 32
+    gather: float = 0.004
+    waiting: int = 256
+    answer: float = 10.0
+    body: float = 10.0
+    header: float = 10.0
+    connections: int = 512
+
 
 NO_CONTROLS = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
 """Text may have tabs and line breaks, but no null bytes or other control characters."""
 
+
 Said = Annotated[str, Field(max_length=TURN_CHARACTERS, pattern=NO_CONTROLS)]
+
 Word = Annotated[str, Field(min_length=1, max_length=TURN_CHARACTERS, pattern=NO_CONTROLS)]
+
 Name = Annotated[str, Field(min_length=1, max_length=SPEAKER_CHARACTERS, pattern=NO_CONTROLS)]
 
 
@@ -44,6 +82,7 @@ Turns = Annotated[
         " Plain strings are two speakers in turn.",
     ),
 ]
+
 Predicates = Annotated[
     list[Word | Span] | None,
     Field(

@@ -1,0 +1,62 @@
+"""The splits that all experiments share (DESIGN 5b), made from the data folder with the fixed seed."""
+
+from pathlib import Path
+
+from friend_training.data.catalogue import part_path
+from friend_training.data.read import read_examples
+from friend_training.data.readers.propbank import TaggedSentence, read_propbank
+from friend_training.data.splits import split
+from friend_training.data.text_io import Problems
+from friend_training.types import CsrlExample, RewritingExample, SrlExample
+
+Csrl = list[CsrlExample]
+Rewriting = list[RewritingExample]
+
+
+def duconv(data_dir: str | Path) -> tuple[Csrl, Csrl, Csrl]:
+    """Train, dev, test: 240 and 60 dialogues of the dev file; the test file is only ever test."""
+    parts = split(_csrl("duconv/dev", data_dir), {"train": 240, "dev": 60})
+    return parts["train"], parts["dev"], _csrl("duconv/test", data_dir)
+
+
+def personal_dialog(data_dir: str | Path) -> tuple[Csrl, Csrl]:
+    """Dev and test: 30 and 70 dialogues. The original file holds 100 dialogues more; they are test too."""
+    parts = split(_csrl("personal-dialog/test", data_dir), {"dev": 30, "test": None})
+    return parts["dev"], parts["test"]
+
+
+def news_dialog(data_dir: str | Path) -> Csrl:
+    """All of it, for the bridge."""
+    return _csrl("news-dialog/test", data_dir)
+
+
+def rewrite(data_dir: str | Path) -> tuple[Rewriting, Rewriting, Rewriting]:
+    """Train, dev, test: 16,000, 1,000 and 1,000; what is left over stays unused."""
+    parts = split(_rewriting("rewrite/all", data_dir), {"train": 16_000, "dev": 1_000, "test": 1_000})
+    return parts["train"], parts["dev"], parts["test"]
+
+
+def restoration(data_dir: str | Path) -> tuple[Rewriting, Rewriting]:
+    """Dev and test: 2,000 and 3,095."""
+    parts = split(_rewriting("restoration/valid", data_dir), {"dev": 2_000, "test": None})
+    return parts["dev"], parts["test"]
+
+
+def chinese_propbank(data_dir: str | Path) -> tuple[list[SrlExample], list[SrlExample]]:
+    """Train and dev, as published."""
+    train, dev = chinese_propbank_tagged(data_dir)
+    return [sentence.example for sentence in train], [sentence.example for sentence in dev]
+
+
+def chinese_propbank_tagged(data_dir: str | Path) -> tuple[list[TaggedSentence], list[TaggedSentence]]:
+    """The same with words and parts of speech, for the predicate finder."""
+    train, dev = (part_path(f"chinese-propbank/{part}", data_dir) for part in ("train", "dev"))
+    return list(read_propbank(train, Problems(train))), list(read_propbank(dev, Problems(dev)))
+
+
+def _csrl(name: str, data_dir: str | Path) -> Csrl:
+    return read_examples(part_path(name, data_dir), "csrl").examples
+
+
+def _rewriting(name: str, data_dir: str | Path) -> Rewriting:
+    return read_examples(part_path(name, data_dir), "rewriting").examples

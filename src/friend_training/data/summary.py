@@ -1,0 +1,67 @@
+"""What a file of examples holds, in numbers."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from friend_training.data.names_on_disk import NamesOnDisk
+from friend_training.types import SPEAKER, CsrlExample, Dialogue, RewritingExample, SrlExample, dialogue_group
+
+Example = Dialogue | CsrlExample | RewritingExample | SrlExample
+
+
+@dataclass
+class Summary:
+    """Sums that grow with every example; lengths are characters of the whole dialogue or sentence."""
+
+    examples: int = 0
+    dialogues: NamesOnDisk = field(default_factory=NamesOnDisk)
+    turns: int = 0
+    characters: int = 0
+    longest: int = 0
+    predicates: int = 0
+    roles: Counter[str] = field(default_factory=Counter)
+    outside: int = 0
+    speakers: int = 0
+    unchanged: int = 0
+
+    @property
+    def arguments(self) -> int:
+        return self.roles.total()
+
+
+def summarise(examples: Iterable[Example]) -> Summary:
+    summary = Summary()
+    for example in examples:
+        add_to(summary, example)
+    return summary
+
+
+def add_to(summary: Summary, example: Example) -> None:
+    summary.examples += 1
+    match example:
+        case SrlExample(sentence, labels):
+            _add_texts(summary, sentence.id, [sentence.text])
+            summary.predicates += len(labels)
+            summary.roles.update(a.role for label in labels for a in label.arguments)
+        case CsrlExample(dialogue, roles):
+            _add_texts(summary, dialogue.id, [turn.text for turn in dialogue.turns])
+            summary.predicates += len(roles)
+            arguments = [argument for label in roles for argument in label.arguments]
+            summary.roles.update(argument.role for argument in arguments)
+            summary.outside += sum(argument.turn != len(dialogue.turns) - 1 for argument in arguments)
+            summary.speakers += sum(argument.start == SPEAKER for argument in arguments)
+        case RewritingExample(dialogue, rewrite):
+            _add_texts(summary, dialogue.id, [turn.text for turn in dialogue.turns])
+            summary.unchanged += rewrite == dialogue.utterance.text
+        case Dialogue():
+            _add_texts(summary, example.id, [turn.text for turn in example.turns])
+            summary.predicates += len(example.predicates)
+
+
+def _add_texts(summary: Summary, name: str, texts: list[str]) -> None:
+    length = sum(map(len, texts))
+    summary.dialogues.put(dialogue_group(name), 1)
+    summary.turns += len(texts)
+    summary.characters += length
+    summary.longest = max(summary.longest, length)

@@ -1,0 +1,239 @@
+"""The paper's figures 3a, 3b and 3c, and 4, as lines through the results of an experiment with variants."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from friend_training.errors import ConfigError, DataError
+from friend_training.experiments.experiment import FigureKind, load_experiment
+from friend_training.experiments.results import read_results
+from friend_training.methods.registry import METHODS
+from friend_training.runs.files import atomic_file
+from friend_training.study.config import in_words
+
+# Figures as the paper draws them: a metric over a setting, a line per method, bars of the deviation over seeds.
+
+
+FORMATS = ("svg", "png", "pdf")
+
+
+STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "svg.hashsalt": "friend-training",  # equal figures have equal bytes
+}
+
+COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Told apart by people who see fewer colours too (Okabe and Ito); lines have their own markers besides."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+QUIET = "#7a7a7a"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The values of all seeds at one place of the axis."""
+
+    x: float
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return fmean(self.values)
+
+    @property
+    def deviation(self) -> float:
+        """The sample standard deviation; one seed has none, and no bar."""
+        return stdev(self.values) if len(self.values) > 1 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through points from left to right; a `quiet` one is there to compare with."""
+
+    label: str
+    points: tuple[Point, ...]
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A dashed line at the mean of some values, wherever the axis goes."""
+
+    label: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    title: str
+    x_label: str
+    y_label: str
+    curves: tuple[Curve, ...]
+    levels: tuple[Level, ...] = ()
+
+
+def draw(panels: Sequence[Panel], path: str | Path) -> None:
+    """Draw the panels side by side; the file's ending says as what."""
+    path = Path(path)
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise ConfigError(f"{path}: a figure is written as {', '.join(FORMATS)}, not as {path.suffix or 'nothing'}")
+    with rc_context(STYLE):
+        figure = Figure(figsize=(3.9 * len(panels), 3.1), layout="constrained")
+        for number, panel in enumerate(panels, start=1):
+            _draw_panel(figure.add_subplot(1, len(panels), number), panel)
+        metadata = {"Date": None} if ending == "svg" else {}
+        with atomic_file(path) as temporary:
+            figure.savefig(temporary, format=ending, dpi=200, metadata=metadata)
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    shown = 0
+    for curve in panel.curves:
+        points = sorted(curve.points, key=lambda point: point.x)
+        bars = any(point.deviation for point in points)
+        axes.errorbar(
+            [point.x for point in points],
+            [point.mean for point in points],
+            yerr=[point.deviation for point in points] if bars else None,
+            label=curve.label,
+            color=QUIET if curve.quiet else COLOURS[shown % len(COLOURS)],
+            marker="x" if curve.quiet else MARKERS[shown % len(MARKERS)],
+            linestyle=":" if curve.quiet else "-",
+            linewidth=1.6,
+            markersize=5,
+            capsize=3,
+            elinewidth=1.0,
+        )
+        shown += not curve.quiet
+    for level in panel.levels:
+        axes.axhline(fmean(level.values), label=level.label, color="#333333", linestyle="--", linewidth=1.2)
+    axes.set_title(panel.title, fontsize=10)
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    places = sorted({point.x for curve in panel.curves for point in curve.points})
+    axes.set_xticks(places, [f"{place:g}" for place in places])
+    axes.margins(x=0.08, y=0.12)
+    names = [*(curve.label for curve in panel.curves), *(level.label for level in panel.levels)]
+    handles, labels = axes.get_legend_handles_labels()
+    axes.legend([handles[labels.index(name)] for name in names], names, fontsize=8)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a figure that is about one task, with the metric that the paper draws."""
+
+    task: str
+    name: str
+    metric: str
+    y_label: str
+
+
+PARTS = (Part("csrl", "CSRL", "csrl.f1", "F1"), Part("rewriting", "rewriting", "rewriting.wer", "WER (less is better)"))
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a figure shows: its methods as they are called there, the quiet ones last.
+
+    `level` is the method that variants without a place on the axis are drawn for.
+    """
+
+    title: str
+    x_label: str
+    lines: dict[str, str]
+    quiet: tuple[str, ...] = ("base",)
+    level: str | None = None
+
+
+KINDS: dict[FigureKind, Kind] = {
+    "thresholds": Kind(
+        "{part}: pick threshold", "pick threshold of {part} (its friend's: {friend})", {"fdt": "FDT", "base": "Base"}
+    ),
+    "strength": Kind(
+        "{part}: strength of the base model",
+        "labels of both tasks (% of all)",
+        {"fdt": "FDT", "stbr": "STBR", "stea": "STea", "base": "Base"},
+        level="fdt",
+    ),
+    "co-updating": Kind(
+        "{part}: co-updating",
+        "labels of {part} (% of all; its friend has 100 %)",
+        {"fdt-s": "FDT, friend updated", "fdt-sf": "FDT-SF, friend fixed", "base": "Base"},
+    ),
+}
+
+
+def panels(folder: str | Path) -> list[Panel]:
+    """The parts of an experiment's figure that have results."""
+    folder = Path(folder)
+    kind = load_experiment(folder).figure
+    if kind is None:
+        drawn = ", ".join(KINDS)
+        raise ConfigError(f"{folder / 'experiment.yaml'}: `figure` does not say what is drawn; expected one of {drawn}")
+    records = [record for record in read_results(folder) if "variant" in record]
+    made = [_panel(KINDS[kind], part, records, folder) for part in PARTS]
+    found = [panel for panel in made if panel.curves]
+    if not found:
+        raise DataError(f"{folder} has no results to draw yet; `friend-train experiment {folder}`")
+    return found
+
+
+def _panel(kind: Kind, part: Part, records: Sequence[dict[str, Any]], folder: Path) -> Panel:
+    here = [record for record in records if part.task in record["variant"]["at"]]
+    curves = [
+        Curve(label, points, quiet=method in kind.quiet)
+        for method, label in kind.lines.items()
+        if (points := _points(here, method, part, folder))
+    ]
+    elsewhere = [record for record in records if not record["variant"]["at"] and record["method"] == kind.level]
+    levels = {record["variant"]["name"]: record["method"] for record in elsewhere}
+    friend = _friend_threshold(here, part, folder) if "{friend}" in kind.x_label else ""
+    return Panel(
+        title=kind.title.format(part=part.name[0].upper() + part.name[1:]),
+        x_label=kind.x_label.format(part=part.name, friend=friend),
+        y_label=part.y_label,
+        curves=tuple(curves),
+        levels=tuple(
+            Level(f"{METHODS[method].title}, {name.replace('-', ' ')}", _values(elsewhere, name, part))
+            for name, method in levels.items()
+        ),
+    )
+
+
+def _points(records: Sequence[dict[str, Any]], method: str, part: Part, folder: Path) -> tuple[Point, ...]:
+    found: dict[float, dict[int, float]] = {}
+    for record in records:
+        if record["method"] == method and part.metric in record["metrics"]:
+            seeds = found.setdefault(record["variant"]["at"][part.task], {})
+            if record["seed"] in seeds:
+                raise DataError(f"{folder}: two results of {method}, seed {record['seed']}, stand at one place")
+            seeds[record["seed"]] = record["metrics"][part.metric]
+    return tuple(Point(x, tuple(seeds.values())) for x, seeds in sorted(found.items()))
+
+
+def _values(records: Sequence[dict[str, Any]], variant: str, part: Part) -> tuple[float, ...]:
+    return tuple(record["metrics"][part.metric] for record in records if record["variant"]["name"] == variant)
+
+
+def _friend_threshold(records: Sequence[dict[str, Any]], part: Part, folder: Path) -> str:
+    """The friend's threshold, which must not change along the axis (DESIGN 5b)."""
+    [friend] = [other.task for other in PARTS if other != part]
+    found = {in_words(record["config"]["tasks"][friend]["pick_threshold"]) for record in records}
+    if len(found) > 1:
+        raise DataError(f"{folder}: the threshold of {friend} changes where that of {part.task} is drawn: {found}")
+    return found.pop() if found else ""

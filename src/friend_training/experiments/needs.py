@@ -1,0 +1,176 @@
+"""What a run needs of this machine, found out before anything is trained: files, models, packages, disk and memory."""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from friend_training.bridges.hanlp import missing_of_hanlp
+from friend_training.bridges.ltp import FILES as LTP_FILES
+from friend_training.data.catalogue import part_path
+from friend_training.data.pool import build_pool
+from friend_training.errors import DataError
+from friend_training.experiments.estimate import EncoderSize, encoder_size
+from friend_training.methods.registry import METHODS
+from friend_training.study.config import Config, FileData, HanlpBridge, LtpBridge, PretrainedEncoder, PublicData
+from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
+from friend_training.study.setup import asks_bridge
+from friend_training.study.tasks import TASKS
+
+LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")
+OTHER_DOMAIN = ("personal-dialog/test", "restoration/valid")
+FOR_THE_BRIDGE = ("chinese-propbank/train", "chinese-propbank/dev", "news-dialog/test")
+
+OF_AN_ENCODER = {
+    "config.json": ("config.json",),
+    "weights": (
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "pytorch_model.bin",
+        "pytorch_model.bin.index.json",
+    ),
+    "a vocabulary": ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model"),
+}
+"""What transformers must find, and the names that each goes by."""
+
+ONE_CHECKPOINT = ("base", "multitask-base", "base-full")
+NETWORKS = {"mt": 4, "cps": 4, "scot": 4, "stea": 4, "fdt-s": 4, "fdt-sf": 4, "fdt-readers": 3}
+"""Of these methods, which have second models, teachers or strong friends beside the two tasks' own networks."""
+
+BYTES = 4
+LIBRARIES = 1_500_000_000
+"""Bytes of memory that torch, transformers and the pool take before any network is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One thing that a run needs. `here` says where it is or how much; `missing` what is wrong, empty if nothing."""
+
+    what: str
+    here: str = ""
+    missing: str = ""
+
+
+def needs_of(config: Config, folder: Path, data_dir: Path | None) -> list[Need]:
+    """Everything that a run of this config in this folder needs, whether it is here or not."""
+    return [
+        *_data(config, data_dir),
+        *_encoder(config),
+        *_parsers(config),
+        *_engine(config),
+        _disk(config, folder),
+        _memory(config),
+    ]
+
+
+def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
+    data = config.data
+    if isinstance(data, FileData):
+        for name, given in data.model_dump(exclude={"kind"}).items():
+            path = (data_dir or Path()) / given
+            there = "://" in given or path.exists() or any(path.parent.glob(path.name))
+            yield Need(f"data.{name}", str(path)) if there else Need(f"data.{name}", missing=f"there is no {path}")
+    elif isinstance(data, PublicData):
+        folder = named_data_folder(data_dir)
+        names = [*LABELLED, *(OTHER_DOMAIN if data.scenario == "domain-generalisation" else ())]
+        for name in names + [*FOR_THE_BRIDGE] * (config.bridge.kind == "trained"):
+            try:
+                yield Need(name, str(part_path(name, folder)))
+            except DataError as error:
+                yield Need(name, missing=str(error).removeprefix(f"{name} is "))
+        if data.pool_of == "chats":
+            yield _pool(data, folder)
+
+
+def _pool(data: PublicData, folder: Path | None) -> Need:
+    what = f"{data.pool:,} unlabeled dialogues"
+    if folder is None:
+        return Need(what, missing="they are looked for in the data folder")
+    try:
+        pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
+    except DataError as error:
+        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch lccc` gets more")
+    counts = Counter(dialogue.id.partition("/")[0] for dialogue in pool)
+    return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
+
+
+def _encoder(config: Config) -> Iterator[Need]:
+    if not isinstance(config.encoder, PretrainedEncoder):
+        return
+    source = config.encoder.source
+    what, place = f"encoder {source}", Path(model_source(source))
+    lacks = [part for part, names in OF_AN_ENCODER.items() if not any(model_file(source, name) for name in names)]
+    if not lacks:
+        yield Need(what, str(place) if place.is_dir() else "in the hub's cache")
+    elif place.is_dir():
+        yield Need(what, missing=f"{place} lacks {', '.join(lacks)}")
+    else:
+        yield Need(
+            what,
+            missing=f"neither a folder, nor one below FRIEND_TRAINING_MODELS, nor in the hub's cache;"
+            f" where there is internet, `hf download {source}` gets it, and so does the run itself",
+        )
+
+
+def _parsers(config: Config) -> Iterator[Need]:
+    """Of the parsers only those that somebody asks: the bridge where a method does, LTP where it finds predicates."""
+    data, bridge = config.data, config.bridge
+    finds = isinstance(data, PublicData) and data.finder == "hanlp-frames"
+    if isinstance(bridge, HanlpBridge) and (finds or asks_bridge(config)):
+        yield Need(f"HanLP with {bridge.model}", "here", missing_of_hanlp(bridge.model))
+    folders = {data.ltp} if isinstance(data, PublicData) and not finds else set()
+    if isinstance(bridge, LtpBridge) and asks_bridge(config):
+        folders.add(bridge.source)
+    for source in sorted(str(folder) for folder in folders):
+        place = Path(model_source(source))
+        lacks = [name for name in LTP_FILES if not (place / name).is_file()]
+        yield Need(f"LTP in {source}", str(place), f"{place} lacks {', '.join(lacks)}" if lacks else "")
+
+
+def _engine(config: Config) -> Iterator[Need]:
+    if config.engine.kind == "ray":
+        missing = "" if find_spec("ray") else "it is not installed: pip install 'friend-training[ray]'"
+        yield Need("the package 'ray'", "installed", missing)
+
+
+def _disk(config: Config, folder: Path) -> Need:
+    """Nearly all of a run folder are weights: every network of every method after every iteration."""
+    saved = sum(
+        NETWORKS.get(method, len(TASKS)) * (1 if method in ONE_CHECKPOINT else config.iterations + 1)
+        for method in config.methods
+        if METHODS[method].procedure != "score-only"
+    )
+    needed = saved * encoder_size(config).parameters * BYTES
+    there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    return _amount("disk", needed, shutil.disk_usage(there).free, f"free at {there}")
+
+
+def _memory(config: Config) -> Need:
+    """The method with the most networks, one of which is being trained, and what its batch leaves for the way back."""
+    size = encoder_size(config)
+    networks = max((NETWORKS.get(method, len(TASKS)) for method in config.methods), default=len(TASKS))
+    optimizer = 3 * size.parameters  # gradient and the two moments of AdamW
+    needed = BYTES * (networks * size.parameters + optimizer) + _activations(config, size) + LIBRARIES
+    if not hasattr(os, "sysconf"):
+        return Need("memory", f"about {_gigabytes(needed)} needed; how much there is cannot be told on this system")
+    return _amount("memory", needed, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "on this machine")
+
+
+def _activations(config: Config, size: EncoderSize) -> int:
+    """Some 17 vectors per token and layer, and the attention between tokens, 2.5 numbers per head."""
+    batch: int = max(getattr(config.tasks, task).training.batch_size for task in TASKS)
+    tokens = batch * config.max_length
+    heads = max(size.width // 64, 1)
+    return BYTES * tokens * size.layers * (17 * size.width + 5 * heads * config.max_length // 2)
+
+
+def _amount(what: str, needed: int, there: int, where: str) -> Need:
+    told = f"about {_gigabytes(needed)} needed, {_gigabytes(there)} {where}"
+    return Need(what, told, told if there < needed else "")
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:.1f} GB"

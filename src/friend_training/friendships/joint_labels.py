@@ -1,0 +1,222 @@
+"""CSRL's labels checked argument by argument: three readers, and what only one of them has read teaches nothing.
+
+A predicate has several arguments, and friends who agree on most of them disagree on the predicate as a whole: a rule
+that chooses whole predicates takes or leaves the good arguments with the bad ones. Here the argument is what is chosen.
+The three readers are CSRL, which has the whole dialogue; the bridge on u_t as it stands; and the friend, that is the
+bridge on the rewrite u_t'. What stands in u_t is an argument where the bridge finds it in u_t and CSRL or the friend
+agrees. In other turns CSRL alone can place an argument, so it is believed where u_t leaves its role open. Every other
+span that a sentence reader has named is unsure: neither an argument nor none.
+
+Where pronouns are resolved, one that the bridge finds in u_t is no argument (pronouns.py). Its role is open, and here
+the friend can do what no sentence reader can: it says what the pronoun stands for, and is believed unless CSRL has
+found an argument of that role in another turn.
+
+(The paper trains CSRL on its own labels only, of whole predicates.)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from friend_training.bridges.bridge import Bridge
+from friend_training.core.task import Prediction
+from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.csrl_rewriting import asked_of
+from friend_training.tasks.csrl.task import kind_of_roles
+from friend_training.tasks.rewriting.edits import origin
+from friend_training.types import SPEAKER, Argument, Dialogue, Rewrite, Roles, Sentence, SentenceArgument, SentenceRoles
+
+# What CSRL and the rewrite say together, as one CSRL label: each friend says what it knows best.
+#
+# The common space of this pair is the label space of CSRL, so the rewrite's translation is an answer to CSRL's
+# question, not only a check of it. Inside u_t the bridge has read the rewritten sentence, with all that sentence
+# parsers know; in other turns CSRL alone looks. So the merged label takes from the friend the arguments that stand in
+# u_t, and from CSRL those in other turns, and bare speaker tokens, whose role the friend has not found in u_t. (The
+# paper trains CSRL on its own labels only.)
+
+
+Place = tuple[int, int]
+"""Where a character of u_t' came from: turn and offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedRoles:
+    """The predictions of CSRL with merged labels; a predicate that the rewrite has lost keeps CSRL's own label."""
+
+    bridge: Bridge
+
+    def __call__(
+        self,
+        inputs: Sequence[Dialogue],
+        roles: Sequence[Sequence[Prediction]],
+        rewrites: Sequence[Sequence[Prediction]],
+    ) -> list[list[Prediction]]:
+        answers = asked_of(self.bridge, inputs, rewrites)
+        return [
+            _of_dialogue(dialogue, own, units[0].label, found)
+            for dialogue, own, units, found in zip(inputs, roles, rewrites, answers, strict=True)
+        ]
+
+
+def _of_dialogue(
+    dialogue: Dialogue, own: Sequence[Prediction], rewrite: Rewrite, answers: Sequence[SentenceRoles | None]
+) -> list[Prediction]:
+    came_from, current = origin(rewrite, dialogue), len(dialogue.turns) - 1
+    return [
+        prediction if found is None else _merged(prediction, current, came_from, found)
+        for prediction, found in zip(own, answers, strict=True)
+    ]
+
+
+def _merged(prediction: Prediction, current: int, came_from: Sequence[Place], found: SentenceRoles) -> Prediction:
+    within = [argument for argument in arguments_in_dialogue(came_from, found) if argument.turn == current]
+    taken = {argument.role for argument in within}
+    unseen = [a for a in prediction.label.arguments if a.turn != current or a.start == SPEAKER]
+    own = [argument for argument in unseen if argument.role not in taken]
+    label = Roles(prediction.label.predicate, tuple(sorted({*within, *own})))
+    return replace(prediction, label=label, content=bool(label.arguments), kind=kind_of_roles(label, current))
+
+
+def arguments_in_dialogue(came_from: Sequence[Place], found: SentenceRoles) -> list[Argument]:
+    """The arguments of u_t' at the places in the dialogue that their characters came from.
+
+    A span of u_t' can be made of inserted and of kept characters: its longest run in one turn is taken for it.
+    """
+    arguments = []
+    for argument in found.arguments:
+        runs = _runs(came_from[argument.start : argument.end])
+        arguments.append(Argument(argument.role, *max(runs, key=lambda run: run[2] - run[1])))
+    return arguments
+
+
+def _runs(places: Sequence[Place]) -> list[tuple[int, int, int]]:
+    """Characters that follow each other in one turn, as (turn, start, end)."""
+    runs: list[tuple[int, int, int]] = []
+    for turn, offset in places:
+        if runs and runs[-1][0] == turn and runs[-1][2] == offset:
+            runs[-1] = (turn, runs[-1][1], offset + 1)
+        else:
+            runs.append((turn, offset, offset + 1))
+    return runs
+
+
+# Pronouns that stand for something said before.
+#
+# A sentence parser finds 他 as the argument of a verb; CSRL's annotators wrote down whom it stands for instead: of the
+# 5,044 arguments of DuConv's training dialogues 18 are a bare pronoun of the third person or a bare demonstrative,
+# though such words are all over their utterances. So where the bridge has found one, it has not found the argument, but
+# it has found that the role has one, mostly in an earlier turn.
+
+
+PRONOUNS = frozenset(["他", "她", "它", "他们", "她们", "它们", "其", "这", "那", "这个", "那个", "这些", "那些"])
+
+
+def is_pronoun(dialogue: Dialogue, argument: Argument) -> bool:
+    return argument.start != SPEAKER and _reads(dialogue.turns[argument.turn].text, argument.start, argument.end)
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutPronouns:
+    """A bridge whose answers leave out what stands for something else."""
+
+    bridge: Bridge
+
+    @property
+    def name(self) -> str:
+        return self.bridge.name
+
+    def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
+        return [
+            tuple(SentenceRoles(label.predicate, _named(sentence.text, label)) for label in labels)
+            for sentence, labels in zip(sentences, self.bridge.label(sentences), strict=True)
+        ]
+
+
+def _named(text: str, label: SentenceRoles) -> tuple[SentenceArgument, ...]:
+    return tuple(argument for argument in label.arguments if not _reads(text, argument.start, argument.end))
+
+
+def _reads(text: str, start: int, end: int) -> bool:
+    return text[start:end] in PRONOUNS
+
+
+Check = Literal["friend", "answers", "foreign", "none"]
+"""Whose rewrite checks: the friend's of the same dialogue; nobody's, though the friend still says what pronouns stand
+for ("answers": all that the bridge finds in u_t counts); the rewrite of another dialogue (a control: chance); or
+nobody's, and there is no friend at all (a control: the labels of "answers" without the answers)."""
+
+
+Pronouns = Literal["kept", "resolved"]
+"""Whether a bare pronoun that the bridge finds counts as an argument, or stands for one."""
+
+
+Predictions = Sequence[Sequence[Prediction]]
+
+Said = frozenset[Argument]
+
+Confirmed = frozenset[tuple[str, int, int]]
+"""Role and place in u_t of what the friend says too."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRoles:
+    """The predictions of CSRL with labels that have been checked."""
+
+    bridge: Bridge
+    check: Check = "friend"
+    pronouns: Pronouns = "kept"
+
+    def __call__(self, inputs: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[list[Prediction]]:
+        current = [len(dialogue.turns) - 1 for dialogue in inputs]
+        plain = read_utterances(self.bridge, inputs)
+        nothing: list[list[Said]] = [[frozenset() for _ in units] for units in plain]
+        friend = nothing if self.check == "none" else read_rewrites(self.bridge, inputs, rewrites)
+        confirmed = [_in_turn(turn, said) for turn, units in zip(current, friend, strict=True) for said in units]
+        if self.check == "foreign":
+            half = len(confirmed) // 2
+            confirmed = confirmed[half:] + confirmed[:half]
+            friend = nothing  # its places are another dialogue's
+        by = iter(confirmed)
+        return [
+            [
+                self._checked(unit, dialogue, in_u_t, in_rewrite, next(by))
+                for unit, in_u_t, in_rewrite in zip(units, first, second, strict=True)
+            ]
+            for dialogue, units, first, second in zip(inputs, roles, plain, friend, strict=True)
+        ]
+
+    def _checked(
+        self, unit: Prediction, dialogue: Dialogue, plain: Said, friend: Said, confirmed: Confirmed
+    ) -> Prediction:
+        current = len(dialogue.turns) - 1
+        own = frozenset(unit.label.arguments)
+        pronouns = {a for a in plain | friend if self.pronouns == "resolved" and is_pronoun(dialogue, a)}
+        plain, friend, open_roles = plain - pronouns, friend - pronouns, {a.role for a in pronouns}
+        agreed = {a for a in plain if a in own or (a.role, a.start, a.end) in confirmed}
+        within = plain if self.check in ("answers", "none") else agreed
+        taken = {argument.role for argument in within}
+        unseen = {a for a in own if a.turn != current or a.start == SPEAKER}  # by those who read sentences
+        arguments = within | {argument for argument in unseen if argument.role not in taken}
+        open_roles -= taken | {argument.role for argument in unseen}
+        arguments |= {a for a in friend if a.turn != current and a.role in open_roles}  # what pronouns stand for
+        unsure = (plain | friend) - arguments if self.check in ("friend", "foreign") else frozenset()
+        label = Roles(unit.label.predicate, tuple(sorted(arguments)), tuple(sorted(unsure)))
+        return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))
+
+
+def read_utterances(bridge: Bridge, inputs: Sequence[Dialogue]) -> list[list[Said]]:
+    """What the bridge finds in each u_t as it stands, predicate by predicate."""
+    return [[frozenset(label.arguments) for label in labels] for labels in bridge_roles(bridge, inputs)]
+
+
+def read_rewrites(bridge: Bridge, inputs: Sequence[Dialogue], rewrites: Predictions) -> list[list[Said]]:
+    """What the bridge finds in each u_t', where it came from; nothing for a predicate that the rewrite has lost."""
+    found: list[list[Said]] = []
+    for dialogue, units, answers in zip(inputs, rewrites, asked_of(bridge, inputs, rewrites), strict=True):
+        came_from = origin(units[0].label, dialogue)
+        found.append([frozenset(() if one is None else arguments_in_dialogue(came_from, one)) for one in answers])
+    return found
+
+
+def _in_turn(turn: int, said: Said) -> Confirmed:
+    return frozenset((a.role, a.start, a.end) for a in said if a.turn == turn)

@@ -1,0 +1,161 @@
+"""The friendship that the paper's appendix sketches: a constituency and a dependency parser of the same sentences.
+
+The sketch asks whether exactly one arc enters each phrase. All gold trees pass, but so does a chain, where every word
+hangs on the word before, against any tree, and a flat tree against anything (DESIGN 5.18). So it is kept under the name
+`paper`, and by default the phrases are compared with the yields of dependency subtrees, in both directions, through
+head rules: the common space Σ is the unlabelled dependency tree. A phrase structure tree has one inside, in which the
+yield of a word is the largest phrase that it is the head of.
+
+The unit of both tasks is the sentence, so a sentence has one score, the same for both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from friend_training.core.friendship import Friendship, Match
+from friend_training.core.task import Prediction
+from friend_training.friendships.head_rules import lexical_heads
+from friend_training.types import Words
+
+Scoring = Literal["head-rules", "paper", "paper-all"]
+
+Arcs = tuple[int, ...]
+"""The head of each word, counted from 1, 0 for the root."""
+
+
+Spans = tuple[tuple[int, int], ...]
+"""Phrases of at least two words, [start, end)."""
+
+
+def translate_tree(inputs: Sequence[Words], predictions: Sequence[Sequence[Prediction]]) -> list[Arcs]:
+    """F_a: the dependency tree that head rules find in the tree."""
+    return [lexical_heads(units[0].label) for _, units in zip(inputs, predictions, strict=True)]
+
+
+def translate_heads(inputs: Sequence[Words], predictions: Sequence[Sequence[Prediction]]) -> list[Arcs]:
+    """F_b: the dependency tree without its relations."""
+    return [units[0].label.heads for _, units in zip(inputs, predictions, strict=True)]
+
+
+def match_arcs(first: Sequence[Arcs], second: Sequence[Arcs]) -> list[Match]:
+    """M for `head-rules`: the harmonic mean of arcs and phrases in common, 1 only for the same dependency tree.
+
+    Arcs are counted by word. Of the phrases (see `phrases_of`) we take F1, which is the same from either side. Arcs
+    alone are easily pleased: a chain has a fifth of them right, and none of the phrases.
+    """
+    return [_both(_arc_score(a, b)) for a, b in zip(first, second, strict=True)]
+
+
+def _arc_score(a: Arcs, b: Arcs) -> float | None:
+    """None for a single word: there is nothing that parsers could disagree about. Lengths differ when friends are
+    shuffled on purpose; what only one side has counts as wrong."""
+    longest = max(len(a), len(b))
+    if longest < 2:
+        return None
+    arcs = sum(x == y for x, y in zip(a, b, strict=False)) / longest
+    phrases_a, phrases_b = phrases_of(a), phrases_of(b)
+    if not phrases_a and not phrases_b:
+        return arcs
+    phrases = 2 * len(phrases_a & phrases_b) / (len(phrases_a) + len(phrases_b))
+    return 2 * arcs * phrases / (arcs + phrases) if phrases else 0.0
+
+
+def phrases_of(arcs: Arcs) -> set[int]:
+    """The yields of the words that have dependents, as sets of words (bit i: word i), without the whole sentence.
+
+    A yield may have holes, then no phrase is equal to it; and heads that go in a circle have yields like all others.
+    """
+    yields = [0] * len(arcs)
+    for word in range(len(arcs)):
+        above = word
+        while not yields[above] >> word & 1:
+            yields[above] |= 1 << word
+            if arcs[above] == 0:
+                break
+            above = arcs[above] - 1
+    whole = (1 << len(arcs)) - 1
+    return {covered for covered in yields if covered.bit_count() > 1 and covered != whole}
+
+
+def translate_phrases(inputs: Sequence[Words], predictions: Sequence[Sequence[Prediction]]) -> list[Spans]:
+    """F_a for `paper`: where the phrases stand. Those of one word are left out: one arc enters every word."""
+    return [
+        tuple((bracket.start, bracket.end) for bracket in units[0].label.brackets if bracket.end - bracket.start > 1)
+        for _, units in zip(inputs, predictions, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSpans:
+    """M for `paper`: the share of the phrases that exactly one arc enters; with `every`, 1 if all are such, else 0."""
+
+    every: bool = False
+
+    def __call__(self, first: Sequence[Spans], second: Sequence[Arcs]) -> list[Match]:
+        return [_both(self._score(spans, arcs)) for spans, arcs in zip(first, second, strict=True)]
+
+    def _score(self, spans: Spans, arcs: Arcs) -> float | None:
+        if not spans:
+            return None
+        entered_once = sum(_arcs_into(span, arcs) == 1 for span in spans)
+        return float(entered_once == len(spans)) if self.every else entered_once / len(spans)
+
+
+def _arcs_into(span: tuple[int, int], arcs: Arcs) -> int:
+    start, end = span
+    return sum(not start < head <= end for head in arcs[start:end])
+
+
+def _both(score: float | None) -> Match:
+    return Match((score,), (score,))
+
+
+def constituency_dependency(scoring: Scoring = "head-rules") -> Friendship:
+    """The friendship between a task named 'constituency' and one named 'dependency'.
+
+    `paper` gives a sentence the share of phrases that one arc enters; `paper-all`, as printed, 1 if all are, else 0.
+    """
+    return Friendship(
+        name="constituency-dependency",
+        first="constituency",
+        second="dependency",
+        translate_first=translate_tree if scoring == "head-rules" else translate_phrases,
+        translate_second=translate_heads,
+        matcher=match_arcs if scoring == "head-rules" else MatchSpans(every=scoring == "paper-all"),
+    )
+
+
+# The friendship of a constituency parser and a tagger: the preterminals of a tree are parts of speech.
+#
+# The common space Σ is the tag of each word, and nothing needs translating; the unit of both tasks is the sentence.
+
+
+WordTags = tuple[str, ...]
+
+
+def translate_tags(inputs: Sequence[Words], predictions: Sequence[Sequence[Prediction]]) -> list[WordTags]:
+    """F of either side: a `Tree` and `Tags` both have a tag for each word."""
+    return [units[0].label.tags for _, units in zip(inputs, predictions, strict=True)]
+
+
+def match_tags(first: Sequence[WordTags], second: Sequence[WordTags]) -> list[Match]:
+    """M: the share of the words with equal tags. Lengths only differ when friends are shuffled on purpose."""
+    matches: list[Match] = []
+    for a, b in zip(first, second, strict=True):
+        longest = max(len(a), len(b))
+        score = sum(x == y for x, y in zip(a, b, strict=False)) / longest if longest else None
+        matches.append(Match((score,), (score,)))
+    return matches
+
+
+def constituency_tagging() -> Friendship:
+    """The friendship between a task named 'constituency' and one named 'tagging'."""
+    return Friendship(
+        name="constituency-tagging",
+        first="constituency",
+        second="tagging",
+        translate_first=translate_tags,
+        translate_second=translate_tags,
+        matcher=match_tags,
+    )

@@ -1,0 +1,251 @@
+"""The model card of an exported model: what it does, what it was made from, how good it is, and where it ends."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from friend_training import __version__
+from friend_training.errors import ConfigError
+from friend_training.inference.onnx import check_onnx, export_onnx
+from friend_training.inference.transformers_model import FriendTrainedConfig, FriendTrainedModel
+from friend_training.nn.devices import AUTO
+from friend_training.nn.task import TorchTask
+from friend_training.runs.files import atomic_folder, read_json_lines
+from friend_training.runs.run import Run
+from friend_training.study.config import Config, PretrainedEncoder
+from friend_training.study.folders import method_folder, run_config, whole_run
+from friend_training.study.open import open_task
+from friend_training.study.tasks import TaskName
+from friend_training.types import ROLES
+
+TITLES: dict[TaskName, str] = {
+    "csrl": "Conversational semantic role labelling",
+    "rewriting": "Dialogue rewriting",
+}
+
+WHAT: dict[TaskName, str] = {
+    "csrl": (
+        "For a predicate of the last turn of a dialogue the model marks its arguments, wherever in the dialogue they"
+        f" stand. Labels: {', '.join(ROLES)}, as BIO tags over word pieces. Predicates must be named."
+    ),
+    "rewriting": (
+        "The model rewrites the last turn of a dialogue so that it can be understood without the turns before it: each"
+        " word piece is kept or deleted, and a span of the dialogue may be inserted before it. Labels: keep or delete,"
+        " first and last piece of the insertion."
+    ),
+}
+
+USE: dict[TaskName, str] = {
+    "csrl": 'model.roles(["小李喝绿茶吗？", "他不喝。"], predicates=["喝"])',
+    "rewriting": 'model.rewrite(["小李喝绿茶吗？", "他不喝。"]).text',
+}
+
+LIMITS: dict[TaskName, str] = {
+    "csrl": "An argument lies in one turn. Arguments of one predicate do not overlap.",
+    "rewriting": (
+        "What does not stand in the dialogue cannot be inserted, and at most one span goes before each piece. A wrong"
+        " insertion changes what somebody said: do not show a rewrite as their words."
+    ),
+}
+
+DATA = {
+    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "public": "public datasets, read with friend-training",
+    "files": "files of whoever trained it",
+}
+
+INPUTS: dict[TaskName, str] = {
+    "csrl": "ids, types, mask, turn [B, M]; dialogue, first, last [U], U ≥ 1 predicates; output: logits [U, M, 17]",
+    "rewriting": (
+        "ids, types, mask [B, M]; source [B, M] (bool: may be inserted); slots [B, N] (the pieces of the last turn and"
+        " its end); output: keep [B, N, 2], start and end [B, N, M]"
+    ),
+}
+
+
+def model_card(*, task: TaskName, method: str, iteration: int, config: Config, run: Run, onnx: bool) -> str:
+    """README.md in the form that model hubs read; every number comes from the run."""
+    rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
+    mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
+    encoder = config.encoder
+    begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
+    before = "" if iteration else " (Base, before any pseudo-label)"
+    return f"""\
+---
+language: zh
+library_name: transformers
+tags: [friend-training, {task}]
+---
+# {TITLES[task]}, {config.name}
+
+{WHAT[task]}
+
+| | |
+|---|---|
+| task | `{task}` |
+| method | `{method}`, iteration {iteration}{before}: the best on dev |
+| run | `{config.name}`, seed {config.seed} |
+| encoder it began with | {begun} |
+| made with | friend-training {__version__} |
+
+## How to load it
+
+With `pip install 'friend-training[torch]'`:
+
+```python
+from friend_training import FriendTrainedModel
+
+model = FriendTrainedModel.from_pretrained("this folder")
+{USE[task]}
+```
+
+The encoder alone, as it is after training and without our heads, is a plain transformers model:
+
+```python
+from transformers import AutoModel, AutoTokenizer
+
+encoder = AutoModel.from_pretrained("this folder/encoder")  # a pooler that transformers adds is untrained
+tokenizer = AutoTokenizer.from_pretrained("this folder/encoder")
+```
+{_onnx(task) if onnx else ""}
+## How good it is
+
+{_table(mine)}
+
+Dev chose the iteration, test was looked at once. {_units(task)}
+
+## What it was made from
+
+Data: {DATA[config.data.kind]}. Fingerprints (SHA-256, shortened) of the parts, as the run recorded them:
+
+{_fingerprints(run.fingerprints)}
+
+## Limits
+
+- It was trained and tested on Chinese dialogues of the kind named above. How it does elsewhere nobody has measured.
+- It sees at most {config.max_length} word pieces: of a longer dialogue the oldest are cut off. {LIMITS[task]}
+- A confidence is the product of the model's own probabilities, not the share of cases in which it is right.
+
+## Licence
+
+The code of friend-training is under Apache-2.0. The weights derive from the encoder and the data named above: what you
+may do with them depends on the licences of both.
+"""
+
+
+def _onnx(task: TaskName) -> str:
+    return f"""
+`model.onnx` is the network without tokenizer and decoding, for batches of any size. Inputs: {INPUTS[task]}. How
+dialogues are laid out is in `friend_training.tasks.dialogue_input`.
+"""
+
+
+def _table(rows: list[Mapping[str, Any]]) -> str:
+    names = sorted({name for row in rows for name in row["metrics"]})
+    head = [row["split"].removeprefix("test:") for row in rows]
+    lines = [f"| metric, in percent | {' | '.join(head)} |", "|---|" + "--:|" * len(head)]
+    for name in names:
+        cells = [f"{row['metrics'][name]:.1f}" for row in rows]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _units(task: TaskName) -> str:
+    if task == "csrl":
+        return "An argument counts if role and span are exactly right; `cross_` are those in earlier turns."
+    return (
+        "`em` is exact match, `wer` the word error rate over characters (less is better), `restored_f1` how much of "
+        "what u_t leaves out is written out."
+    )
+
+
+def _fingerprints(found: Mapping[str, str]) -> str:
+    return "\n".join(["| part | fingerprint |", "|---|---|", *(f"| {n} | `{v[:16]}` |" for n, v in found.items())])
+
+
+# Writing a trained model as a folder that can leave: weights, config, tokenizer, the plain encoder, a model card.
+
+
+ENCODER = "encoder"
+
+READABLE = 0o644
+
+
+def export_model(
+    run: str | Path,
+    task: TaskName,
+    out: str | Path,
+    *,
+    method: str | None = None,
+    onnx: bool = False,
+    device: str = AUTO,
+) -> None:
+    """Write the model of one task, as a method left it, into a new folder `out`; it appears whole or not at all.
+
+    What is written is for any device; `device` is where the ONNX file is traced.
+
+    out/           what `FriendTrainedModel.from_pretrained` reads, README.md, and model.onnx if asked for
+    out/encoder/   the encoder alone, after training, for `transformers.AutoModel.from_pretrained`
+    """
+    run = Path(run)
+    out = Path(out)
+    if out.exists():
+        raise ConfigError(f"{out} is already there; choose another folder")
+    if onnx:
+        check_onnx()
+    study = whole_run(run)
+    chosen = method or (None if study == run else run.resolve().name)
+    config = run_config(study)
+    opened = open_task(study, task, chosen, device=device)
+    model = FriendTrainedModel(_config(opened.task))
+    model.network.load_state_dict(opened.task.network.state_dict())
+    card = model_card(
+        task=task,
+        method=opened.method,
+        iteration=opened.iteration,
+        config=config,
+        run=Run.open(method_folder(study, opened.method)),
+        onnx=onnx,
+    )
+    with atomic_folder(out) as new:
+        model.save_pretrained(str(new))
+        opened.task.definition.save(new)
+        _save_encoder(opened.task, new / ENCODER)
+        (new / "README.md").write_text(card, encoding="utf-8")
+        for weights in new.rglob("*.safetensors"):
+            weights.chmod(READABLE)  # they are written for their owner alone, but the folder is to be given away
+        if onnx:
+            export_onnx(opened.task, new / "model.onnx")
+
+
+def _config(task: TorchTask) -> FriendTrainedConfig:
+    definition: Any = task.definition
+    return FriendTrainedConfig(
+        task=task.name,
+        encoder=_shape(task),
+        max_pieces=definition.max_length,
+        predicate_mark=getattr(definition, "mark", "after"),
+        repeated_roles=getattr(definition, "adjacent", "apart"),
+        span_source=getattr(definition, "span_source", "dialogue"),
+        insertion_spans=getattr(definition, "spans", "apart"),
+        context_turns=getattr(definition, "context_turns", None),
+        scorer=getattr(definition, "scorer", "dot"),
+        labelling_pieces=task.settings.labelling_pieces,
+    )
+
+
+def _shape(task: TorchTask) -> dict[str, Any]:
+    """The encoder's config without the place on this machine that it was loaded from."""
+    config: dict[str, Any] = encoder_of(task).config.to_dict()
+    return {name: value for name, value in config.items() if name not in ("_name_or_path", "transformers_version")}
+
+
+def _save_encoder(task: TorchTask, folder: Path) -> None:
+    encoder_of(task).save_pretrained(str(folder))
+    task.definition.save(folder)
+
+
+def encoder_of(task: TorchTask) -> Any:
+    """The transformers model under a task's network."""
+    encoder: Any = task.network.encoder
+    return encoder.model

@@ -1,0 +1,133 @@
+"""What a run is asked to do: for each task its data, its selector and its training, and how often."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.friendship import Aggregation, Friendship
+from friend_training.core.pool import Inputs, check_ids, is_empty
+from friend_training.core.selector import Nothing, Precision, Selector
+from friend_training.core.task import FitPlan, Task
+from friend_training.errors import ConfigError
+from friend_training.loop.labelling import Engine, FirstLabels
+from friend_training.loop.thresholds import Probe
+from friend_training.runs.checkpoints import SameFits
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A FitPlan without its seed, which each step derives anew. `pseudo_weight` is λ of Eq. 1."""
+
+    steps: int
+    restart: bool = False
+    patience: int | None = None
+    pseudo_weight: float = 1.0
+
+    def plan(self, seed: int, *, restart: bool | None = None) -> FitPlan:
+        return FitPlan(
+            seed=seed,
+            steps=self.steps,
+            restart=self.restart if restart is None else restart,
+            patience=self.patience,
+            pseudo_weight=self.pseudo_weight,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """One task of a run.
+
+    `base` pre-trains the task on gold, or is the checkpoint of a Base that was trained once for several methods.
+    `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
+    `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
+    `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
+    selectors that aim at a precision look at.
+    """
+
+    task: Task
+    gold: Sequence[Any]
+    dev: Sequence[Any]
+    base: Training | str | Path
+    update: Training | None
+    selectors: Sequence[Selector] = ()
+    test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    start: str | Path | None = None
+    probe: Probe | None = None
+
+    def selector(self, iteration: int) -> Selector:
+        return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]
+
+    def checkpoint_of(self, iteration: int) -> int:
+        """The iteration whose weights this task has after `iteration`: a fixed friend stays what it was."""
+        return 0 if self.update is None else iteration
+
+
+def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequence[Any]] | None = None) -> TaskPlan:
+    """The plan of a friend that came finished (a rule, a service, a file of predictions): no gold and no training."""
+    return TaskPlan(task, gold=(), dev=dev, base=Training(steps=0), update=None, test=test or {})
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSettings:
+    """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
+
+    `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
+    `first_labels` and `same_fits`, which several methods may share that start from the same Base.
+    """
+
+    seed: int
+    iterations: int
+    shard_size: int = 1000
+    aggregate: Aggregation = "mean"
+    engine: Engine | None = None
+    first_labels: FirstLabels | None = None
+    same_fits: SameFits | None = None
+
+
+def check_plan(
+    plans: Mapping[str, TaskPlan], friendships: Sequence[Friendship], pool: Inputs, settings: LoopSettings
+) -> None:
+    """Refuse, before anything is trained, what would fail or mean nothing later."""
+    if settings.iterations < 0 or settings.shard_size < 1:
+        raise ConfigError(f"{settings}: expected iterations ≥ 0 and shard_size ≥ 1")
+    for friendship in friendships:
+        for name in (friendship.first, friendship.second):
+            if name not in plans:
+                raise ConfigError(f"friendship {friendship.name!r}: no task {name!r}; there are {', '.join(plans)}")
+        if friendship.first == friendship.second:
+            raise ConfigError(f"friendship {friendship.name!r} joins task {friendship.first!r} with itself")
+    if len({friendship.name for friendship in friendships}) < len(friendships):
+        raise ConfigError(f"two friendships of the same name: {[friendship.name for friendship in friendships]}")
+    for name, plan in plans.items():
+        _check_task(name, plan, friendships, pool, settings)
+    check_ids(pool)
+
+
+def _check_task(
+    name: str, plan: TaskPlan, friendships: Sequence[Friendship], pool: Inputs, settings: LoopSettings
+) -> None:
+    if not re.fullmatch(r"[\w.-]+", name):
+        raise ConfigError(f"task {name!r}: a name of letters, digits, '_', '-' and '.' was expected, it names files")
+    if plan.update is None:
+        return
+    if not plan.dev:
+        raise ConfigError(f"task {name!r} has no dev examples: they say which of its iterations is the best")
+    if len(plan.selectors) != settings.iterations:
+        raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
+    has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
+    for selector in plan.selectors:
+        if isinstance(selector.pick, Precision):
+            _check_probe(name, plan, selector)
+        if selector.needs_match and not has_friend:
+            raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
+        if is_empty(pool) and not isinstance(selector.pick, Nothing):
+            raise ConfigError(f"task {name!r} selects pseudo-labels, but the pool of unlabeled inputs is empty")
+
+
+def _check_probe(name: str, plan: TaskPlan, selector: Selector) -> None:
+    if plan.probe is None or not plan.probe.inputs:
+        raise ConfigError(f"task {name!r} aims at a precision: its plan needs a probe, dev inputs whose gold is known")
+    if selector.balance is not None:
+        raise ConfigError(f"task {name!r}: a selector that aims at a precision cannot balance labels as well")

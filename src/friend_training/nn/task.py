@@ -1,0 +1,200 @@
+"""A `Definition` made into a `Task` of the core: the four verbs, once for all tasks on torch."""
+
+import inspect
+import json
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import torch
+from safetensors.torch import load_file
+from torch import nn
+
+from friend_training.core.counts import Evaluation
+from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, Task
+from friend_training.errors import DataError, RunError, UnsupportedTaskError
+from friend_training.nn.batching import in_batches
+from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device, put_on
+from friend_training.nn.distributed import gathered, pseudo_parts, put_together, whole_or_parts
+from friend_training.nn.encoder import compute_in, open_encoder, shaped_encoder, with_byte_dropout
+from friend_training.nn.interfaces import Definition
+from friend_training.nn.memory import explain_full_device
+from friend_training.nn.threads import side_by_side
+from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
+from friend_training.runs.processes import rank, world
+
+# What methods that work inside training ask of a task beyond the four verbs (DESIGN 4). `TorchTask` has it.
+
+
+class NetworkTask(Task, Protocol):
+    """A task whose network, batches and loss others may use: `network(batch)` gives heads for `nn.heads.unit_losses`.
+
+    `network` is what predicts, evaluates and is saved; a method may put another one there. `encoder` is where its
+    encoder came from, `collate` makes a batch on the device of the network, `dev_score` the function that early
+    stopping looks at.
+    """
+
+    definition: Definition
+    encoder: str | Path
+    settings: TrainingSettings
+    progress: Progress
+    network: nn.Module
+
+    def collate(self, items: Sequence[Any]) -> Any: ...
+
+    def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]: ...
+
+
+NEEDED = ("definition", "encoder", "settings", "progress", "network", "collate", "dev_score")
+
+
+def network_task(task: Task, method: str) -> NetworkTask:
+    """The task, as one that `method` can train inside; a task that offers less is refused."""
+    # Statically: a network that is not loaded yet is a network all the same.
+    missing = [name for name in NEEDED if inspect.getattr_static(task, name, None) is None]
+    if missing:
+        raise UnsupportedTaskError(
+            f"{method} works inside training and needs a task on torch (nn.torch_protocol.NetworkTask);"
+            f" {type(task).__name__} {task.name!r} has no {', '.join(missing)}"
+        )
+    return cast(NetworkTask, task)
+
+
+WEIGHTS = "model.safetensors"
+
+
+class TorchTask:
+    """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
+
+    Its network and all batches are on the device of that name (`nn.devices.choose_device`). Sent to another process, a
+    task looks for that device there: `auto` and `cuda` may be another card.
+
+    Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
+    """
+
+    def __init__(
+        self, definition: Definition, *, encoder: str | Path, settings: TrainingSettings, device: str = AUTO
+    ) -> None:
+        self.definition = definition
+        self.encoder = encoder
+        self.settings = settings
+        self.device_name = device
+        self.device = choose_device(device)
+        self.name = definition.name
+        self.label_type = definition.label_type
+        self.main_metric = definition.main_metric
+        self.progress: Progress = no_progress
+        self._network: nn.Module | None = None
+
+    @property
+    def network(self) -> nn.Module:
+        if self._network is None:
+            raise RunError(f"task {self.name} has no weights yet: fit it or load it first")
+        return self._network
+
+    @network.setter
+    def network(self, network: nn.Module) -> None:
+        """Methods that work inside training make networks of their own."""
+        placed = put_on(with_byte_dropout(network), self.device)
+        self._network = compute_in(self.settings.precision, placed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """To another process a network goes by way of the processor."""
+        if self._network is None or self.device == PROCESSOR:
+            return self.__dict__
+        return self.__dict__ | {"_network": deepcopy(self._network).to(PROCESSOR)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.device = choose_device(self.device_name)
+        if self._network is not None:
+            self.network = self._network
+
+    def collate(self, items: Sequence[Any]) -> Any:
+        """Items as a batch on the device of the network."""
+        return on_device(self.definition.collate(items), self.device)
+
+    def fit(
+        self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
+    ) -> FitSummary:
+        seed_everything(plan.seed)
+        if self._network is None or plan.restart:
+            self.network = self.definition.network(open_encoder(self.encoder))
+        chosen = pseudo_parts(self.definition, pseudo)
+        items = whole_or_parts([partial(self.definition.gold_items, gold), *chosen])
+        if not len(items):
+            raise DataError(f"task {self.name}: nothing to train on (no gold example could be used)")
+        with explain_full_device(self.name, self.settings, "batch_size", self.device):
+            return train(
+                self.network,
+                items,
+                self.collate,
+                self.dev_score(dev),
+                plan=plan,
+                settings=self.settings,
+                progress=self.progress,
+            )
+
+    def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:
+        """What early stopping looks at: the main metric of the present weights on the first units of dev."""
+        watched = self._first_units(dev)
+
+        def score() -> float:
+            inputs = self.definition.inputs_of(watched)
+            mine = self._predict(inputs[rank() :: world()], no_progress)  # of several processes each labels some
+            return self.definition.score(watched, put_together(gathered(mine)))[self.main_metric]
+
+        return score
+
+    def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
+        return self._predict(inputs, self.progress)
+
+    def _predict(self, inputs: Sequence[Any], progress: Progress) -> list[list[Prediction]]:
+        self.network.eval()
+        items = self.definition.input_items(inputs)
+        predictions: list[list[Prediction]] = [[] for _ in items]
+        batches = list(in_batches(items, lambda item: item.length, self.settings.labelling_pieces))
+        done = 0
+        labelled = side_by_side(self._label, batches) if self.device == PROCESSOR else map(self._label, batches)
+        for (indices, _), decoded in zip(batches, labelled, strict=True):
+            for index, units in zip(indices, decoded, strict=True):
+                predictions[index] = units
+            done += len(indices)
+            progress(done, len(items))
+        return predictions
+
+    def _label(self, batch_of: tuple[list[int], list[Any]]) -> list[list[Prediction]]:
+        _, items = batch_of
+        with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
+            batch = self.definition.collate(items)
+            heads = self.network(on_device(batch, self.device))
+            # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.
+            return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
+
+    def evaluate(self, gold: Sequence[Any]) -> Evaluation:
+        return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))
+
+    def save(self, folder: str | Path) -> None:
+        folder = Path(folder)
+        self.network.encoder.save_shape(folder)  # type: ignore[union-attr, operator]
+        self.definition.save(folder)
+        save_weights(self.network, folder / WEIGHTS)
+        (folder / "task.json").write_text(json.dumps({"task": self.name}) + "\n")
+
+    def load(self, folder: str | Path) -> None:
+        folder = Path(folder)
+        self.definition.check(folder)
+        network = self.definition.network(shaped_encoder(folder))
+        network.load_state_dict(load_file(folder / WEIGHTS))
+        self.network = network
+
+    def _first_units(self, dev: Sequence[Any]) -> Sequence[Any]:
+        """Early stopping looks at so many dev units at most: the rest is for choosing between iterations."""
+        units = 0
+        for number, example in enumerate(dev):
+            units += self.definition.units_in(example)
+            if units >= self.settings.early_stopping_units:
+                return dev[: number + 1]
+        return dev

@@ -1,0 +1,355 @@
+"""A pseudo-label drawn for people: the dialogue with its arguments marked by role, the rewrite with its edits marked.
+
+Everything here is text in pieces, each with the name of how it looks. The template makes HTML of it and escapes it:
+dialogues may contain anything.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any, Literal
+
+from rich.text import Text
+
+from friend_training.types import OPENING, ROLES, SPEAKER, Argument, Dialogue, Rewrite, Roles, SentenceRoles
+
+# One pseudo-label as a person reads it: the dialogue, what the model says of it, and what the selector made of it.
+
+
+def readable(row: Mapping[str, Any], dialogue: Dialogue) -> Text:
+    """A row of the store and the dialogue it is about. The row's task is 'csrl' or 'rewriting'."""
+    text = Text()
+    for number, turn in enumerate(dialogue.turns):
+        style = "" if number == len(dialogue.turns) - 1 else "dim"
+        text.append(f"  {turn.speaker}: {turn.text}\n", style=style)
+    label = json.loads(row["label"])
+    if row["task"] == "csrl":
+        _add_roles(text, label, dialogue)
+    else:
+        text.append("  → ")
+        text.append(label["text"], style="bold")
+        text.append("\n" if label["text"] != dialogue.utterance.text else "  (unchanged)\n")
+    text.append(f"  {_scores(row)}", style="cyan")
+    return text
+
+
+def _add_roles(text: Text, label: Mapping[str, Any], dialogue: Dialogue) -> None:
+    start, end = label["predicate"]["start"], label["predicate"]["end"]
+    text.append("  → ")
+    text.append(dialogue.utterance.text[start:end], style="bold")
+    arguments = sorted(
+        (Argument(**argument) for argument in label["arguments"]), key=lambda a: (ROLES.index(a.role), a.turn, a.start)
+    )
+    for argument in arguments:
+        text.append(f"  {argument.role} ", style="magenta")
+        text.append(_argument_text(argument, dialogue), style="bold")
+    for span in sorted(Argument(**span) for span in label.get("unsure", ())):
+        text.append(f"  {span.role}? {_argument_text(span, dialogue)}", style="dim")
+    text.append("\n" if arguments else "  (no arguments)\n")
+
+
+def _argument_text(argument: Argument, dialogue: Dialogue) -> str:
+    if argument.turn == OPENING:
+        return "[the other speaker]"
+    turn = dialogue.turns[argument.turn]
+    words = turn.text[max(0, argument.start) : argument.end]
+    return f"[{turn.speaker}]{words}" if argument.start == SPEAKER else words
+
+
+def _scores(row: Mapping[str, Any]) -> str:
+    """'match 0.95, confidence 0.61, overall 0.88 ≥ 0.60: chosen; it is right'."""
+    parts = ["nothing to match" if row["match"] is None else f"match {row['match']:.2f}"]
+    parts.append(f"confidence {row['confidence']:.2f}")
+    if row["overall"] is not None:
+        against = ""
+        if row["threshold"] is not None:
+            against = f" {'≥' if row['overall'] >= row['threshold'] else '<'} {row['threshold']:.2f}"
+        parts.append(f"overall {row['overall']:.2f}{against}")
+    decision = "chosen" if row["chosen"] else f"rejected ({row['reason']})"
+    truth = {None: "", True: "; it is right", False: "; it is wrong"}[row["correct"]]
+    return f"{', '.join(parts)}: {decision}{truth}"
+
+
+# What labels say, told by their shape and not by their task: to count them, and to write them in one line.
+#
+# Known shapes are those of examples.py (roles, rewrites, trees, heads, tags); any other label is what it says as a
+# text.
+
+
+MOST_KINDS = 16
+"""So many kinds of label are told apart; a classifier with more classes shows its most frequent ones."""
+
+
+LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many labels are of this kind: of gold, of everything predicted, and of what was chosen. None: no labels."""
+
+    kind: str
+    gold: float | None
+    predicted: float | None
+    chosen: float | None
+
+
+def kinds(label: Any) -> list[str]:
+    """The kinds a label belongs to, each once: the roles it has, what a rewrite does, or the label itself."""
+    match label:
+        case {"predicate": dict(), "arguments": list(arguments)}:
+            last = max((a.get("turn", 0) for a in arguments), default=0)
+            earlier = any(a.get("turn", last) < last for a in arguments)
+            found = [role["role"] for role in arguments] or ["no argument"]
+            return list(dict.fromkeys([*found, *(["arguments in several turns"] if earlier else [])]))
+        case {"text": str(), "deleted": list(deleted), "insertions": list(insertions)}:
+            done = ["one insertion"] if len(insertions) == 1 else ["more insertions"] if insertions else []
+            return [*done, *(["deletion"] if deleted else [])] or ["unchanged"]
+        case {"brackets": list(brackets)}:
+            return list(dict.fromkeys(bracket["label"] for bracket in brackets)) or ["no phrase"]
+        case {"heads": list(), "relations": list(names)} | {"tags": list(names)}:
+            return list(dict.fromkeys(names))
+        case _:
+            return [label_text(label)]
+
+
+def shares(gold: Iterable[str], predicted: Sequence[str], chosen: Sequence[str]) -> list[Share]:
+    """By kind: roles in their own order, others from the most frequent in gold and among the chosen."""
+    counted = [_count(labels) for labels in (gold, predicted, chosen)]
+    total: Counter[str] = Counter()
+    for counts, size in counted:
+        total.update({kind: count / size for kind, count in counts.items()})
+    order = sorted(total, key=lambda kind: (ROLES.index(kind) if kind in ROLES else len(ROLES), -total[kind], kind))
+    return [
+        Share(kind, *(counts[kind] / size if size else None for counts, size in counted)) for kind in order[:MOST_KINDS]
+    ]
+
+
+def label_text(label: Any, words: Sequence[str] = ()) -> str:
+    """A label in one line; with the words it is about, where it is one of a sentence in words."""
+    match label:
+        case str():
+            text = label
+        case {"brackets": list(brackets)} if words:
+            text = _bracketed(brackets, words)
+        case {"heads": list(heads)} if words:
+            names = ["ROOT", *words]
+            text = "  ".join(f"{word}→{names[head]}" for word, head in zip(words, heads, strict=True))
+        case {"tags": list(tags)} if words:
+            text = "  ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
+        case _:
+            text = json.dumps(label, ensure_ascii=False, separators=(", ", ": "))
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _count(labels: Iterable[str]) -> tuple[Counter[str], int]:
+    # Labels repeat: each different one is read once.
+    distinct = Counter(labels)
+    counts: Counter[str] = Counter()
+    for text, times in distinct.items():
+        for kind in kinds(json.loads(text)):
+            counts[kind] += times
+    return counts, distinct.total()
+
+
+def _bracketed(brackets: Sequence[Mapping[str, Any]], words: Sequence[str]) -> str:
+    opened, closed = [""] * len(words), [""] * len(words)
+    for bracket in sorted(brackets, key=lambda b: (b["start"], -b["end"])):
+        opened[bracket["start"]] += f"[{bracket['label']} "
+        closed[bracket["end"] - 1] += "]"
+    return " ".join(before + word + after for before, word, after in zip(opened, words, closed, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some text, how it looks (`looks` names a class of the style sheet) and what is written beside it."""
+
+    text: str
+    looks: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A turn: who speaks, what is said, and whether it is the one the label is about."""
+
+    speaker: Piece
+    pieces: tuple[Piece, ...]
+    current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    lines: tuple[Line, ...]
+    answer: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    turn: int
+    start: int
+    end: int
+    looks: str
+    note: str = ""
+
+
+def draw(label: Any, given: Any) -> Drawing:
+    """A label and the input it is about, both as read from JSON; the input is None where its text was not kept."""
+    turns = _turns(given)
+    match label:
+        case {"predicate": dict(predicate), "arguments": list(arguments)} if turns:
+            return _roles(predicate, arguments, label.get("unsure", ()), turns)
+        case {"text": str(), "deleted": list(), "insertions": list()} if turns:
+            return Drawing(_lines(turns, []), tuple(_rewrite(label, turns)))
+        case _:
+            words = given.get("words", ()) if isinstance(given, dict) else ()
+            return Drawing(_lines(turns, []), (Piece(label_text(label, words)),))
+
+
+def role_class(role: str) -> str:
+    """Roles have their colours by their place in the paper's order; unknown ones share one."""
+    return f"role role-{ROLES.index(role)}" if role in ROLES else "role"
+
+
+def _turns(given: Any) -> list[tuple[str, str]]:
+    """(speaker, text) of every turn; inputs that are no dialogues are one turn of nobody."""
+    match given:
+        case {"turns": list(turns)}:
+            return [(turn["speaker"], turn["text"]) for turn in turns]
+        case {"text": str(text)}:
+            return [("", text)]
+        case {"words": list(words)}:
+            return [("", " ".join(words))]
+        case None:
+            return []
+        case _:
+            return [("", label_text(given))]
+
+
+def _roles(
+    predicate: Mapping[str, int],
+    arguments: Sequence[Mapping[str, Any]],
+    unsure: Sequence[Mapping[str, Any]],
+    turns: Sequence[tuple[str, str]],
+) -> Drawing:
+    last = len(turns) - 1
+    marks = [_Mark(last, predicate["start"], predicate["end"], "predicate")]
+    marks += [_Mark(a.get("turn", last), a["start"], a["end"], role_class(a["role"]), a["role"]) for a in arguments]
+    answer = [Piece(turns[last][1][predicate["start"] : predicate["end"]], "predicate")]
+    answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in marks[1:]] or [
+        Piece("no argument", "none")
+    ]
+    open_marks = [_Mark(a["turn"], a["start"], a["end"], "role unsure", f"{a['role']}?") for a in unsure]
+    answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in open_marks]
+    return Drawing(_lines(turns, [*marks, *open_marks]), tuple(answer))
+
+
+def _words(mark: _Mark, turns: Sequence[tuple[str, str]]) -> str:
+    if mark.turn == OPENING:
+        return "the other speaker"
+    speaker, text = turns[mark.turn]
+    words = text[max(0, mark.start) : mark.end]
+    return f"[{speaker}]{words}" if mark.start == SPEAKER else words
+
+
+def _lines(turns: Sequence[tuple[str, str]], marks: Sequence[_Mark]) -> tuple[Line, ...]:
+    lines = []
+    for opening in [mark for mark in marks if mark.turn == OPENING]:
+        lines.append(Line(Piece("the other speaker", opening.looks, opening.note), (), current=False))
+    for number, (speaker, text) in enumerate(turns):
+        here = [mark for mark in marks if mark.turn == number]
+        tokens = [mark for mark in here if mark.start == SPEAKER]
+        who = Piece(speaker, tokens[0].looks, tokens[0].note) if tokens else Piece(speaker)
+        lines.append(Line(who, tuple(_marked(text, here)), current=number == len(turns) - 1))
+    return tuple(lines)
+
+
+def _marked(text: str, marks: Sequence[_Mark]) -> list[Piece]:
+    """Cut a text where marks begin and end; where several overlap, the shortest shows and all are named."""
+    borders = {0, len(text)}
+    for mark in marks:
+        borders |= {min(max(0, mark.start), len(text)), min(max(0, mark.end), len(text))}
+    cuts = sorted(borders)
+    pieces = []
+    for start, end in pairwise(cuts):
+        over = sorted((m for m in marks if m.start <= start and end <= m.end), key=lambda m: m.end - m.start)
+        notes = "+".join(mark.note for mark in over if mark.note)
+        pieces.append(Piece(text[start:end], over[0].looks, notes) if over else Piece(text[start:end]))
+    return pieces
+
+
+def _rewrite(label: Mapping[str, Any], turns: Sequence[tuple[str, str]]) -> list[Piece]:
+    """u_t with what is deleted struck out and what is inserted underlined, in reading order."""
+    text, deleted = turns[-1][1], set(label["deleted"])
+    inserted = {one["before"]: turns[one["turn"]][1][one["start"] : one["end"]] for one in label["insertions"]}
+    pieces: list[Piece] = []
+    for offset in range(len(text) + 1):
+        if offset in inserted:
+            pieces.append(Piece(inserted[offset], "inserted"))
+        if offset < len(text):
+            looks = "deleted" if offset in deleted else ""
+            if pieces and pieces[-1].looks == looks:
+                pieces[-1] = Piece(pieces[-1].text + text[offset], looks)
+            else:
+                pieces.append(Piece(text[offset], looks))
+    return pieces
+
+
+# What a page colours in a dialogue: marks on its characters, and a rewrite as what stays, goes and comes.
+#
+# Offsets count characters (code points), as everywhere here; the page cuts its texts by code points too.
+
+
+PREDICATE, SOURCE = "predicate", "source"
+"""Marks beside the names of roles: the predicate, and what a rewrite takes from a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Characters [start, end) of a turn are this. [-1, 0) is the speaker; turn -1 is the opening turn, without text."""
+
+    turn: int
+    start: int
+    end: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditPiece:
+    """A stretch of a rewrite: kept, deleted, or inserted from a turn."""
+
+    kind: Literal["kept", "deleted", "inserted"]
+    text: str
+    turn: int | None = None
+
+
+def marks(dialogue: Dialogue, label: Roles | Rewrite) -> list[Mark]:
+    """The predicate and its arguments, or what the rewrite inserts, where they stand in the dialogue."""
+    if isinstance(label, Rewrite):
+        return [Mark(insertion.turn, insertion.start, insertion.end, SOURCE) for insertion in label.insertions]
+    current = len(dialogue.turns) - 1
+    found = [Mark(argument.turn, argument.start, argument.end, argument.role) for argument in label.arguments]
+    return [*found, Mark(current, label.predicate.start, label.predicate.end, PREDICATE)]
+
+
+def sentence_marks(label: SentenceRoles) -> list[Mark]:
+    """What the bridge sees in a sentence, which counts as turn 0."""
+    found = [Mark(0, argument.start, argument.end, argument.role) for argument in label.arguments]
+    return [*found, Mark(0, label.predicate.start, label.predicate.end, PREDICATE)]
+
+
+def edits(dialogue: Dialogue, rewrite: Rewrite) -> list[EditPiece]:
+    """u_t and u_t' in one, from left to right."""
+    utterance = dialogue.utterance.text
+    inserted = {insertion.before: insertion for insertion in rewrite.insertions}
+    deleted = set(rewrite.deleted)
+    pieces: list[EditPiece] = []
+    for offset in range(len(utterance) + 1):
+        if offset in inserted:
+            span = inserted[offset]
+            pieces.append(EditPiece("inserted", dialogue.turns[span.turn].text[span.start : span.end], span.turn))
+        if offset < len(utterance):
+            pieces.append(EditPiece("deleted" if offset in deleted else "kept", utterance[offset]))
+    joined = groupby(pieces, key=lambda piece: (piece.kind, piece.turn))
+    return [EditPiece(kind, "".join(piece.text for piece in group), turn) for (kind, turn), group in joined]

@@ -1,0 +1,150 @@
+"""What a run folder has to tell: its settings, the methods in it, every evaluation, every finished phase.
+
+Two kinds of folder are read alike: a study, with one run per method below methods/, and a single run.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from friend_training import __version__
+from friend_training.core.yaml_values import read_yaml
+from friend_training.errors import ConfigError, RunError
+from friend_training.methods.registry import METHODS as KNOWN
+from friend_training.report.names import method_in_words
+from friend_training.runs.files import read_json_lines
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Select
+
+METHODS, RESULTS = "methods", "results.jsonl"
+_EVALUATION = ("task", "iteration", "split", "metrics")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One line of metrics.jsonl. The split is 'dev', or 'test:' and the name of a test set."""
+
+    task: str
+    iteration: int | None
+    split: str
+    metrics: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodRun:
+    """A method: its run, and what it was scored. A method that trains nothing has no run."""
+
+    name: str
+    run: Run | None
+    evaluations: tuple[Evaluation, ...]
+
+    @property
+    def words(self) -> str:
+        return method_in_words(self.name)
+
+    @property
+    def iterations(self) -> list[int]:
+        """Those whose pseudo-labels are in the store."""
+        return [] if self.run is None else self.run.store.iterations()
+
+    def selected(self, iteration: int) -> dict[str, dict[str, Any]]:
+        """What selection counted, by task."""
+        result = None if self.run is None else self.run.result(Select(iteration))
+        found: dict[str, dict[str, Any]] = {} if result is None else result["tasks"]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    folder: Path
+    name: str
+    config: dict[str, Any]
+    version: str
+    finished: bool
+    methods: tuple[MethodRun, ...]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this is a study of ours or one of its methods, and no run that somebody made with the library."""
+        return "methods" in self.config
+
+    @property
+    def data_folder(self) -> Path:
+        """Where texts and gold are kept: a method of a study finds them in the study."""
+        return _outer(self.folder) or self.folder
+
+    @property
+    def focus(self) -> MethodRun | None:
+        """The method whose pseudo-labels are shown: friend-training's, else the last that has some."""
+        having = [method for method in self.methods if method.iterations]
+        named = [method for method in having if method.name == "fdt"]
+        return next(iter(named or having[-1:]), None)
+
+
+def read_study(folder: str | Path) -> Study:
+    folder = Path(folder)
+    run = Run.open(folder)
+    config = _config(run)
+    records = _records(folder / RESULTS, needed=("method", "metrics", "version"))
+    inside = _outer(folder) is not None
+    is_study = not inside and "methods" in config
+    methods = _methods(folder, records) if is_study else (_method(folder.resolve().name, folder),)
+    name = str(config.get("name", folder.resolve().name))
+    tested = [any(e.split != "dev" for e in method.evaluations) for method in methods]
+    return Study(
+        folder=folder,
+        name=f"{name}: {methods[0].words}" if inside else name,
+        config=config,
+        version=records[0]["version"] if records else __version__,
+        finished={record["method"] for record in records} >= set(config["methods"]) if is_study else any(tested),
+        methods=methods,
+    )
+
+
+def _methods(folder: Path, records: list[dict[str, Any]]) -> tuple[MethodRun, ...]:
+    """All that have been begun, whatever the config asks for now, in the order of tables."""
+    begun = {path.parent.name for path in folder.glob(f"{METHODS}/*/run.json")}
+    scores = {record["method"]: record["metrics"] for record in records}
+    found = []
+    for name in [*KNOWN, *sorted((begun | set(scores)) - set(KNOWN))]:
+        if name in begun:
+            found.append(_method(name, folder / METHODS / name))
+        elif name in scores:
+            found.append(MethodRun(name, None, _evaluations(scores[name])))
+    return tuple(found)
+
+
+def _method(name: str, folder: Path) -> MethodRun:
+    rows = _records(folder / "metrics.jsonl", needed=_EVALUATION)
+    return MethodRun(
+        name, Run.open(folder), tuple(Evaluation(**{name: row[name] for name in _EVALUATION}) for row in rows)
+    )
+
+
+def _evaluations(metrics: dict[str, float]) -> tuple[Evaluation, ...]:
+    """A method without a run stands in the results alone, its metrics called 'task.metric'."""
+    by_task: dict[str, dict[str, float | None]] = {}
+    for name, value in metrics.items():
+        task, _, metric = name.partition(".")
+        by_task.setdefault(task, {})[metric] = value
+    return tuple(Evaluation(task, None, "test:test", of_task) for task, of_task in by_task.items())
+
+
+def _outer(folder: Path) -> Path | None:
+    """The study that this folder is a method of, if it is one."""
+    above = folder.resolve().parent
+    return above.parent if above.name == METHODS and (above.parent / "run.json").is_file() else None
+
+
+def _config(run: Run) -> dict[str, Any]:
+    """A run that somebody made with the library may have any text here, or none."""
+    path = run.folder / "config.yaml"
+    try:
+        given = read_yaml(run.config_text, str(path))
+    except ConfigError as error:
+        raise RunError(f"{path}: expected YAML; it is damaged: {error}") from None
+    return given if isinstance(given, dict) else {}
+
+
+def _records(path: Path, *, needed: tuple[str, ...]) -> list[dict[str, Any]]:
+    return read_json_lines(path, "a record", needed=needed) if path.is_file() else []

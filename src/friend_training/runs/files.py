@@ -1,0 +1,254 @@
+"""Writing so that a reader never meets half a file, and nothing that is not ours is lost: a new name, then one rename.
+
+What is being written has a name that nobody can foresee, beside its target. Only a regular file takes the place of a
+regular file, and a folder takes the place of another only where whoever writes it says that the other is its own.
+"""
+
+import errno
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from friend_training.errors import ConfigError, RunError
+
+_NEXT_TO_NOTHING = 1 << 16
+"""So few free bytes that a write which failed, failed for want of them."""
+
+
+_HOST = sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+_UNFINISHED = re.compile(rf"\.friend-training-{_HOST}-(\d+)-[0-9a-f]{{16}}\.tmp")
+"""The names of what is being written on this machine, and by which process."""
+
+
+_cleared: set[Path] = set()
+"""The folders that this process has looked through for what killed ones left; once is enough."""
+
+
+@contextmanager
+def atomic_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; it takes the name `path` only when the block ends well."""
+    path = Path(path)
+    _expect_regular(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = _unfinished(path)
+    # The name is taken before anything is written to it; the mode is what the umask makes of it.
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    try:
+        with _noticing_full_disk(path.parent):
+            yield temporary
+        _flush(temporary)
+        _expect_regular(path)
+        os.replace(temporary, path)
+        _flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(folder: str | Path, *, replace: bool = False) -> Iterator[Path]:
+    """Yield a temporary empty folder; it takes the name `folder` only when the block ends well.
+
+    An empty folder of that name gives way. One that holds something does only with `replace`: for folders inside a run,
+    which nobody else writes.
+    """
+    folder = Path(folder)
+    _expect_folder(folder, replace=replace)
+    temporary = _unfinished(folder)
+    temporary.mkdir(parents=True)
+    try:
+        with _noticing_full_disk(temporary):
+            yield temporary
+        for path in sorted(temporary.rglob("*")):
+            _flush(path)
+        _expect_folder(folder, replace=replace)
+        if folder.exists():
+            before = _unfinished(folder)
+            os.replace(folder, before)
+            os.replace(temporary, folder)
+            shutil.rmtree(before)
+        else:
+            os.replace(temporary, folder)
+        _flush(folder.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def check_output(path: Path, *, force: bool) -> None:
+    """Before a command begins: whether its output may be written there. What is there is replaced only if asked."""
+    _expect_regular(path)
+    if path.exists() and not force:
+        raise ConfigError(f"{path} is already there; --force replaces it")
+
+
+def _unfinished(path: Path) -> Path:
+    """A name beside `path` that nobody can foresee, in a folder without the leavings of processes that were killed."""
+    if path.parent not in _cleared:
+        _cleared.add(path.parent)
+        _clear(path.parent)
+    return path.with_name(f".friend-training-{_HOST}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.iterdir() if folder.is_dir() else ():
+        name = _UNFINISHED.fullmatch(path.name)
+        if name is None or path.is_symlink() or _is_alive(int(name[1])):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name != "posix":  # elsewhere there is no harmless way to ask
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def _expect_regular(path: Path) -> None:
+    """A device, a pipe or a link would be replaced by a file, which is not what anybody means by writing to it."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(mode):
+        raise ConfigError(f"{path} is {_kind(mode)}, and only a regular file is ever replaced; name another output")
+
+
+def _expect_folder(folder: Path, *, replace: bool) -> None:
+    try:
+        mode = folder.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(mode):
+        raise ConfigError(f"{folder} is {_kind(mode)}, and only a folder is replaced by one; name another output")
+    if not replace and any(folder.iterdir()):
+        raise ConfigError(f"{folder} is already there and holds something; name another folder")
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFREG: "a file",
+        stat.S_IFDIR: "a folder",
+        stat.S_IFLNK: "a link",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+    }
+    return kinds.get(stat.S_IFMT(mode), "no file")
+
+
+@contextmanager
+def one_at_a_time(path: str | Path) -> Iterator[None]:
+    """Processes that would all make the same file or folder wait for each other, at a file `<name>.lock` beside it.
+
+    The system frees the lock of a process that died. The file is gone when nobody holds the lock.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    place = path.with_name(path.name + ".lock")
+    with FileLock(place):
+        try:
+            yield
+        finally:
+            # While it is held: whoever waits at the file that is removed here sees that, and begins anew at the next.
+            # Windows removes no open file; there the lock does it itself when it is released.
+            with suppress(PermissionError):
+                place.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    with atomic_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def explain_full_disk(run: str | Path) -> Iterator[None]:
+    """Turn "no space left" into advice. What was finished stays; what was being written is gone and is redone."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_full_disk(error):
+            raise
+        raise RunError(f"no space left on the disk of {run}; free some and `friend-train resume {run}`") from error
+
+
+@contextmanager
+def _noticing_full_disk(folder: Path) -> Iterator[None]:
+    """Some writers (numpy, torch.save) only say that a write came out short: look at the disk before cleaning up."""
+    try:
+        yield
+    except Exception as error:
+        if _is_full_disk(error) or shutil.disk_usage(folder).free > _NEXT_TO_NOTHING:
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder)) from error
+
+
+def _is_full_disk(error: Exception) -> bool:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    # Writers in other languages (safetensors) raise exceptions of their own that only quote the system's words.
+    return os.strerror(errno.ENOSPC) in str(error)
+
+
+def _flush(path: Path) -> None:
+    """Have the system put a file, or the names in a folder, on the disk.
+
+    Windows knows no such thing for folders, and for files only where they may be written.
+    """
+    on_windows = os.name == "nt"
+    if on_windows and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if on_windows else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# Reading JSON files that we wrote whole: if one of them is not what it should be, somebody else damaged it.
+
+
+def read_json_object(path: Path, expected: str, *, needed: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The object that a file holds, with the fields that are needed of it."""
+    found = _parsed(path.read_bytes())
+    if not isinstance(found, dict) or not found.keys() >= {*needed}:
+        raise RunError(f"{path}: expected JSON with {expected}; it is damaged")
+    return found
+
+
+def read_json_lines(path: Path, expected: str, *, needed: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """One object per line."""
+    records = []
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        found = _parsed(line)
+        if not isinstance(found, dict) or not found.keys() >= {*needed}:
+            raise RunError(f"{path}:{number}: expected {expected}, one JSON object per line; it is damaged")
+        records.append(found)
+    return records
+
+
+def _parsed(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

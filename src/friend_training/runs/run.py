@@ -1,0 +1,231 @@
+"""The run folder: everything one run is, on disk. It can be stopped anywhere and opened again.
+
+run.json            the version of this layout
+config.yaml         the config, as given
+fingerprints.json   the data it was made from
+environment.json    python, packages, platform, cores; in a study also the devices that computed
+phases/             one file per finished step: its result, seconds and peak memory
+checkpoints/        <task>/iteration-000/ …
+store/              pseudo-labels (see store.py)
+set-aside/          inputs of the pool that could not be read, with the reason
+corrections.jsonl   what people said of pseudo-labels, if they did (see corrections.py)
+metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
+lock, writer        while a process writes the run: its lock, and the number of the process
+"""
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import distributions
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from friend_training.errors import RunError
+from friend_training.runs.files import atomic_folder, explain_full_disk, write_text
+from friend_training.runs.processes import is_first, wait_until
+from friend_training.runs.steps import Evaluate, Step, Test, done_by_all, parse_step
+from friend_training.runs.store import Store
+
+# What a run was made with: enough to make it again, nothing that tells whose machine it was.
+
+
+def environment() -> dict[str, Any]:
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "packages": dict(sorted((found.name, found.version) for found in distributions())),
+    }
+
+
+def peak_memory_mb() -> float | None:
+    """The most memory this process has held so far; None where Python does not tell (on Windows)."""
+    if find_spec("resource") is None:
+        return None
+    resource = import_module("resource")
+    peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)  # bytes there, kilobytes elsewhere
+
+
+FORMAT = 1
+"""Goes up whenever a run folder of before can no longer be read or resumed."""
+
+
+class Run:
+    """A run folder. `create` makes one, `open` finds one; only `locked` and what happens inside it writes."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.store = Store(self.folder / "store")
+
+    @classmethod
+    def create(cls, folder: str | Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
+        folder = Path(folder)
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise RunError(f"{folder} is already there; `friend-train resume {folder}`, or choose another folder")
+        with explain_full_disk(folder), atomic_folder(folder) as new:
+            for name in ("phases", "checkpoints", "store"):
+                (new / name).mkdir()
+            (new / "config.yaml").write_text(config_text, encoding="utf-8")
+            (new / "fingerprints.json").write_text(_json(dict(fingerprints)), encoding="utf-8")
+            (new / "environment.json").write_text(_json(environment()), encoding="utf-8")
+            (new / "run.json").write_text(_json({"format": FORMAT}), encoding="utf-8")
+        return cls(folder)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Run":
+        folder = Path(folder)
+        version = folder / "run.json"
+        if not version.is_file():
+            raise RunError(f"{folder} is not a run folder: it has no run.json")
+        found = _read(version, "the format of the run folder").get("format")
+        if found is None:
+            raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged")
+        if found != FORMAT:
+            raise RunError(f"{folder}: run folder of another version: format {found}, this program reads {FORMAT}")
+        return cls(folder)
+
+    @property
+    def config_text(self) -> str:
+        path = self.folder / "config.yaml"
+        try:
+            return path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise RunError(f"{path}: expected the config of the run as UTF-8 text; it is damaged") from None
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        return _read(self.folder / "fingerprints.json", "a fingerprint for each part of the data")
+
+    def check_fingerprints(self, now: Mapping[str, str]) -> None:
+        """A resumed run must see the data it began with."""
+        for name, before in self.fingerprints.items():
+            if now.get(name) != before:
+                raise RunError(f"{self.folder} was made from other data: {name} was {before}, is {now.get(name)}")
+
+    def checkpoint(self, task: str, iteration: int) -> Path:
+        return self.folder / "checkpoints" / task / f"iteration-{iteration:03d}"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Only one process writes a run. The system frees the lock of a process that died, however it died."""
+        if not is_first():
+            yield
+            return
+        writer = self.folder / "writer"  # a file of its own: on Windows nobody else reads one that is locked
+        try:
+            held = FileLock(self.folder / "lock").acquire(blocking=False)
+        except Timeout:
+            raise RunError(f"{self.folder} is being written by process {_number_in(writer)}") from None
+        with held:
+            write_text(writer, str(os.getpid()))
+            try:
+                yield
+            finally:
+                writer.unlink(missing_ok=True)
+
+    def do(self, step: Step, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
+        """Do a step once: what a finished step returned is read from disk ever after.
+
+        A step that is stopped half-way leaves no trace here and is done again from its beginning. Of several processes
+        the first does it and writes it down; where all must do it `together` (training), all do.
+        """
+        done = self.result(step)
+        if done is not None:
+            return done
+        if not is_first():
+            if together or done_by_all(step):
+                work()
+            wait_until(lambda: self.result(step) is not None)
+            return self.require(step)
+        began = time.perf_counter()
+        with explain_full_disk(self.folder):
+            record: dict[str, Any] = {"phase": step.name, "result": dict(work())}
+            record |= {"seconds": round(time.perf_counter() - began, 3), "peak_memory_mb": peak_memory_mb()}
+            text = _json(record)
+            write_text(self._path(step), text)
+        result: dict[str, Any] = json.loads(text)["result"]
+        return result
+
+    def result(self, step: Step) -> dict[str, Any] | None:
+        """What a step returned, or None while it is not finished."""
+        path = self._path(step)
+        return _finished(path).result if path.is_file() else None
+
+    def require(self, step: Step) -> dict[str, Any]:
+        """What a step returned that must be finished by now."""
+        result = self.result(step)
+        if result is None:
+            raise RunError(f"{self.folder}: {step.name} is not done yet; `friend-train resume {self.folder}`")
+        return result
+
+    def finished(self) -> list["FinishedStep"]:
+        """All steps that are done, in the order in which they were finished."""
+        paths = sorted(self.folder.glob("phases/*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+        return [_finished(path) for path in paths]
+
+    def write_metrics(self) -> None:
+        """Gather `metrics` of all finished evaluations: dev by iteration, then test."""
+        if not is_first():
+            return
+        rows = [
+            row for one in self.finished() if isinstance(one.step, Evaluate | Test) for row in one.result["metrics"]
+        ]
+        rows.sort(key=lambda row: (row["split"] != "dev", row["iteration"], row["task"], row["split"]))
+        with explain_full_disk(self.folder):
+            lines = [json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n" for row in rows]
+            write_text(self.folder / "metrics.jsonl", "".join(lines))
+
+    def _path(self, step: Step) -> Path:
+        return self.folder / "phases" / f"{step.name}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedStep:
+    """A step of a run that is done: what it returned, and what it cost."""
+
+    step: Step
+    result: dict[str, Any]
+    seconds: float
+    peak_memory_mb: float | None
+
+
+def _finished(path: Path) -> FinishedStep:
+    record = _read(path, "the result of a step")
+    if not isinstance(record.get("result"), dict):
+        raise RunError(f"{path}: expected the result of a step; it is damaged")
+    return FinishedStep(
+        parse_step(path.stem), record["result"], record.get("seconds") or 0.0, record.get("peak_memory_mb")
+    )
+
+
+def _number_in(writer: Path) -> str:
+    """The process that writes a run; it may be beginning or ending just now, and then the file is not there."""
+    try:
+        return writer.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return "?"
+
+
+def _read(path: Path, expected: str) -> dict[str, Any]:
+    """A file that we wrote whole: if it is not JSON, somebody else damaged it."""
+    try:
+        found: Any = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise RunError(f"{path}: expected JSON with {expected}; it is damaged")
+    return found
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

@@ -1,0 +1,165 @@
+"""The pseudo-label store: every unit of every iteration, with its scores and what became of it, as Parquet shards.
+
+    store/iteration-001/shard-00000.parquet      one row per unit, task after task
+
+While an iteration is under way its shards are called labelled-00000.parquet and have no decision columns yet.
+The same rows give the same bytes: nothing in a file depends on time or place.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from friend_training.core.selector import Decisions, Scores
+from friend_training.errors import RunError
+from friend_training.runs.files import atomic_file
+
+LABELLED = pa.schema(
+    [
+        pa.field("unit", pa.string(), nullable=False),
+        pa.field("input", pa.string(), nullable=False),
+        pa.field("task", pa.string(), nullable=False),
+        pa.field("label", pa.string(), nullable=False),  # JSON, by the task's `label_type`
+        pa.field("confidence", pa.float64(), nullable=False),
+        pa.field("content", pa.bool_(), nullable=False),
+        pa.field("kind", pa.string()),  # what sort of label it is; null: the label itself says it
+        pa.field("match", pa.float64()),  # over all friendships; null: nothing to match
+        pa.field("matches", pa.map_(pa.string(), pa.float64()), nullable=False),  # friendship → score
+        pa.field("correct", pa.bool_()),  # against hidden gold, where there is any: for diagnosis, never for selection
+    ]
+)
+DECISIONS = pa.schema(
+    [
+        pa.field("overall", pa.float64()),  # null: rejected for want of a match
+        pa.field("threshold", pa.float64()),  # null: chosen by no threshold
+        pa.field("chosen", pa.bool_(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("weight", pa.float64(), nullable=False),
+    ]
+)
+SELECTED = pa.unify_schemas([pa.schema(list(LABELLED)[:-1]), DECISIONS, pa.schema([LABELLED.field("correct")])])
+
+
+class Store:
+    """The store of one run. It holds no state but its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write_labelled(self, iteration: int, shard: int, rows: pa.Table) -> None:
+        _write(self._path(iteration, "labelled", shard), rows.cast(LABELLED))
+
+    def labelled(self, iteration: int, shard: int) -> pa.Table:
+        return _read(self._path(iteration, "labelled", shard))
+
+    def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> "LabelledScores":
+        """What selection sees of a task's units; the labels only if it balances them."""
+        paths = [self._path(iteration, "labelled", shard) for shard in range(shards)]
+        return LabelledScores(paths, task, labels)
+
+    def write_selected(self, iteration: int, shard: int, rows: pa.Table) -> None:
+        _write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
+
+    def selected(self, iteration: int, shard: int, columns: list[str] | None = None) -> pa.Table:
+        return _read(self._path(iteration, "shard", shard), columns)
+
+    def discard_labelled(self, iteration: int) -> None:
+        """Remove the shards without decisions, once selection has written those with them."""
+        for path in self._folder(iteration).glob("labelled-*.parquet"):
+            path.unlink()
+
+    def iterations(self) -> list[int]:
+        """The iterations whose selection is complete."""
+        folders = [path for path in self.folder.glob("iteration-*") if any(path.glob("shard-*.parquet"))]
+        return sorted(_number(path.name) for path in folders if not any(path.glob("labelled-*.parquet")))
+
+    def shards(self, iteration: int) -> list[int]:
+        return sorted(_number(path.stem) for path in self._folder(iteration).glob("shard-*.parquet"))
+
+    def read(self, iteration: int, columns: list[str] | None = None) -> pa.Table:
+        """A whole iteration, every task, chosen or not."""
+        if not self.shards(iteration):
+            raise RunError(f"{self.folder}: no iteration {iteration}; there are {self.iterations()}")
+        return pa.concat_tables([self.selected(iteration, shard, columns) for shard in self.shards(iteration)])
+
+    def chosen(self, iteration: int, shard: int, task: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """The chosen rows of one task and shard, a batch at a time."""
+        path = self._path(iteration, "shard", shard)
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(columns=[*columns, "task", "chosen"]):
+                yield batch.filter(pc.and_(batch["chosen"], pc.equal(batch["task"], task))).select(columns)
+
+    def counts(self, iteration: int) -> dict[str, dict[str, int]]:
+        """How many units of each task met which reason."""
+        groups = self.read(iteration, ["task", "reason"]).group_by(["task", "reason"]).aggregate([([], "count_all")])
+        counts: dict[str, dict[str, int]] = {}
+        for row in groups.sort_by([("task", "ascending"), ("reason", "ascending")]).to_pylist():
+            counts.setdefault(row["task"], {})[row["reason"]] = row["count_all"]
+        return counts
+
+    def _folder(self, iteration: int) -> Path:
+        return self.folder / f"iteration-{iteration:03d}"
+
+    def _path(self, iteration: int, kind: str, shard: int) -> Path:
+        return self._folder(iteration) / f"{kind}-{shard:05d}.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScores:
+    """The scores of one task, one shard in memory at a time; they can be gone over as often as a selector needs."""
+
+    paths: Sequence[Path]
+    task: str
+    labels: bool
+
+    def __iter__(self) -> Iterator[Scores]:
+        columns = ["task", "unit", "confidence", "match", "content", *(["label", "kind"] if self.labels else [])]
+        for path in self.paths:
+            rows = _read(path, columns)
+            yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels)
+
+
+def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:
+    return Scores(
+        unit=rows["unit"].to_pylist(),
+        confidence=rows["confidence"].to_numpy(),
+        match=rows["match"].to_numpy(),  # null → NaN
+        content=rows["content"].to_numpy(),
+        label=pc.coalesce(rows["kind"], rows["label"]).to_pylist() if labels else (),
+    )
+
+
+def with_decisions(rows: pa.Table, decisions: Decisions) -> pa.Table:
+    for field in DECISIONS:
+        column = getattr(decisions, field.name)
+        rows = rows.append_column(
+            field, nullable(column) if column.dtype == np.float64 else pa.array(column, field.type)
+        )
+    return rows
+
+
+def nullable(column: np.ndarray) -> pa.Array:
+    """NaN stands for "there is none" in columns of numbers, null in the store."""
+    return pa.array(column, pa.float64(), from_pandas=True)
+
+
+def _write(path: Path, rows: pa.Table) -> None:
+    with atomic_file(path) as temporary:
+        pq.write_table(rows.combine_chunks(), temporary, compression="zstd")
+
+
+def _read(path: Path, columns: list[str] | None = None) -> pa.Table:
+    if not path.is_file():
+        raise RunError(f"{path}: this shard of the store is missing; the run is damaged")
+    with pq.ParquetFile(path) as file:
+        return file.read(columns)
+
+
+def _number(name: str) -> int:
+    return int(re.sub(r"\D", "", name))

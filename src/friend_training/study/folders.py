@@ -1,0 +1,172 @@
+"""Where things lie in the folder of a study: a run that holds one more run for each of its methods."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.yaml_values import read_yaml
+from friend_training.errors import RunError
+from friend_training.methods.registry import METHODS
+from friend_training.runs.files import read_json_lines, write_text
+from friend_training.runs.processes import is_first
+from friend_training.runs.run import Run
+from friend_training.study.config import Config, config_text, parse_config
+
+RESULTS = "results.jsonl"
+"""One record per method; written last, so a run that has those of all its methods is finished."""
+
+_OF_THE_MACHINE = ("threads", "engine", "device")
+
+_MAY_CHANGE = ("methods", *_OF_THE_MACHINE)
+"""Settings that change nothing of what a method does: more methods may be asked of a run later."""
+
+_MAY_BE_LOWERED = ("batch_size", "labelling_pieces")
+"""Settings of a `training` section that may change when a run is resumed: a device may be too small for them."""
+
+_ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
+
+_METHODS, _RESOURCES = "methods", "resources.txt"
+
+
+def method_folder(run: str | Path, method: str) -> Path:
+    run = Path(run)
+    return run / _METHODS / method
+
+
+def whole_run(folder: str | Path) -> Path:
+    """The study that a folder belongs to: advice about a method's folder can be followed as it is printed."""
+    folder = Path(folder)
+    outer = folder.resolve().parent.parent
+    inside = folder.resolve().parent.name == _METHODS and (outer / "run.json").is_file()
+    return outer if inside else folder
+
+
+def run_config(folder: str | Path, *, device: str = "auto") -> Config:
+    """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
+    folder = Path(folder)
+    config = parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
+    return config.model_copy(update={"device": device})
+
+
+def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
+    """The config that a run goes on with: its own, with `changes` (key=value) of what the machine asks for.
+
+    Sizes of batches are kept in the run's config, and that they were changed is kept too: it says what was trained how.
+    """
+    run, where = Run.open(folder), str(folder / "config.yaml")
+    before, config = parse_config(run.config_text, where), parse_config(run.config_text, where, list(changes))
+    named = {change.partition("=")[0]: change for change in changes}
+    changed = different_settings(before.model_dump(mode="json"), config.model_dump(mode="json"))
+    lowered = [name for name in changed if name.rpartition(".")[2] in _MAY_BE_LOWERED and name in named]
+    fixed = [name for name in changed if name not in lowered and name.partition(".")[0] not in _OF_THE_MACHINE]
+    if fixed:
+        allowed = ", ".join((*_OF_THE_MACHINE, *_MAY_BE_LOWERED))
+        raise RunError(f"{folder}: {', '.join(fixed)} cannot change in a run that has begun; what can: {allowed}")
+    if lowered and is_first():
+        with run.locked():
+            kept = [named[name] for name in lowered]
+            write_text(folder / "config.yaml", config_text(parse_config(run.config_text, where, kept)))
+            _note(folder, _CHANGED, kept)
+    return config
+
+
+def changed_on_resume(folder: Path) -> list[str]:
+    """The sizes of batches (key=value) that a run has not had from its beginning."""
+    found: list[str] = _environment(folder).get(_CHANGED, [])
+    return found
+
+
+def remember_device(folder: Path, device: str) -> None:
+    """A run says which devices have computed for it, in the order they came."""
+    _note(folder, _DEVICES, [device])
+
+
+def _note(folder: Path, name: str, values: Sequence[str]) -> None:
+    environment = _environment(folder)
+    noted = list(dict.fromkeys([*environment.get(name, []), *values]))
+    if noted != environment.get(name):
+        text = json.dumps(environment | {name: noted}, ensure_ascii=False, indent=1) + "\n"
+        write_text(folder / _ENVIRONMENT, text)
+
+
+def _environment(folder: Path) -> dict[str, Any]:
+    path = folder / _ENVIRONMENT
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
+
+
+def methods_there(folder: str | Path) -> list[str]:
+    """The methods that have been begun in a run, whatever its config asks for now, in the order of tables."""
+    folder = Path(folder)
+    return [name for name in METHODS if (method_folder(folder, name) / "run.json").is_file()]
+
+
+def remember_methods(run: Run, config: Config) -> None:
+    """A run is asked for more methods: keep them in its config, so that it can be resumed as a whole.
+
+    All else must be as it was, because what is finished is never done again.
+    """
+    before = read_yaml(run.config_text, str(run.folder / "config.yaml"))
+    now = config.model_dump(mode="json")
+    changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
+    if changed:
+        raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")
+    new = [method for method in config.methods if method not in before["methods"]]
+    if new:
+        whole = config.model_copy(
+            update={
+                "methods": (*before["methods"], *new),
+                "threads": before["threads"],
+                "device": before.get("device", "auto"),
+            }
+        )
+        write_text(run.folder / "config.yaml", config_text(whole))
+
+
+def different_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """The settings that two configs do not share, such as tasks.csrl.base_steps."""
+    return list(_different(first, second, ""))
+
+
+def _different(first: Any, second: Any, name: str) -> Iterator[str]:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for key in {**first, **second}:
+            yield from _different(first.get(key), second.get(key), f"{name}.{key}" if name else key)
+    elif first != second:
+        yield name
+
+
+def read_records(folder: str | Path) -> list[dict[str, Any]]:
+    """The records of a run's finished methods."""
+    folder = Path(folder)
+    path = folder / RESULTS
+    return read_json_lines(path, "a result", needed=("method", "metrics")) if path.is_file() else []
+
+
+def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:
+    """Records of methods that were asked for earlier stay."""
+    kept = {record["method"]: record for record in [*read_records(folder), *records]}
+    ordered = [kept[method] for method in run_config(folder).methods if method in kept]
+    lines = [json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n" for record in ordered]
+    write_text(folder / RESULTS, "".join(lines))
+
+
+def is_finished(folder: str | Path) -> bool:
+    folder = Path(folder)
+    there = {record["method"] for record in read_records(folder)}
+    return (folder / RESULTS).is_file() and there >= set(run_config(folder).methods)
+
+
+def shared_resources(run: Path, given: Path | None) -> Path | None:
+    """The folder of an encoder and bridge that several runs share, remembered so that a resumed run finds it.
+
+    The path is kept as seen from the run: both can be moved together.
+    """
+    record = run / _RESOURCES
+    if given is not None:
+        if is_first():
+            write_text(record, os.path.relpath(given, run) + "\n")
+        return given
+    return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None

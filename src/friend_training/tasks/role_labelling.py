@@ -1,0 +1,359 @@
+"""Dialogues with predicates, ready for the role labeller; and its output as labelled spans of characters."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from friend_training.nn.batching import pad
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import UNKNOWN, Head
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
+from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles
+
+# BIO tags: encoding spans, the most probable valid sequence, and spans back from tags.
+
+
+Adjacent = Literal["apart", "joined", "once"]
+"""Whether a role may begin anew: right behind itself ("apart"), only after something else ("joined"), or nowhere: of
+several spans of one role the likeliest is kept ("once"). In no corpus we know does one begin right behind itself, and
+in DuConv no predicate has a role twice."""
+
+
+OUTSIDE = 0
+
+TAGS = ("O", *(f"{prefix}-{role}" for role in ROLES for prefix in "BI"))
+
+
+def begin_tag(role: str) -> int:
+    return 1 + 2 * ROLES.index(role)
+
+
+def encode_spans(length: int, spans: Iterable[tuple[str, int, int]]) -> NDArray[np.int64]:
+    """(role, first, last) → tags of `length` pieces. Where spans overlap the later one wins."""
+    tags = np.zeros(length, dtype=np.int64)
+    for role, first, last in spans:
+        tags[first:last] = begin_tag(role) + 1
+        tags[first] = begin_tag(role)
+        rest = last  # what is left of an earlier span would be an I without its B
+        while rest < length and tags[rest] != OUTSIDE and tags[rest] % 2 == 0:
+            tags[rest] = OUTSIDE
+            rest += 1
+    return tags
+
+
+def allowed_transitions(adjacent: Adjacent) -> NDArray[np.bool_]:
+    """allowed[from, to]: I-X may only follow B-X or I-X; unless "apart", B-X may not."""
+    allowed = np.ones((len(TAGS), len(TAGS)), dtype=bool)
+    for role in ROLES:
+        begin, inside = begin_tag(role), begin_tag(role) + 1
+        allowed[:, inside] = False
+        allowed[begin, inside] = allowed[inside, inside] = True
+        if adjacent != "apart":
+            allowed[begin, begin] = allowed[inside, begin] = False
+    return allowed
+
+
+ALLOWED: dict[Adjacent, Tensor] = {
+    "apart": torch.from_numpy(allowed_transitions("apart")),
+    "joined": torch.from_numpy(allowed_transitions("joined")),
+    "once": torch.from_numpy(allowed_transitions("once")),
+}
+
+
+def decode_tags(log_probabilities: Tensor, mask: Tensor, adjacent: Adjacent = "apart") -> Tensor:
+    """The most probable valid BIO sequence of each row: [U, N, C], [U, N] → [U, N].
+
+    Column-wise argmax is that sequence wherever it is valid, which is nearly always: only the others need Viterbi.
+    """
+    best = log_probabilities.argmax(dim=-1).masked_fill(~mask, OUTSIDE)  # [U, N]
+    before = torch.nn.functional.pad(best[:, :-1], (1, 0), value=OUTSIDE)
+    allowed = ALLOWED[adjacent]
+    broken = (~allowed[before, best]).any(dim=1)
+    if broken.any():
+        best[broken] = _viterbi(log_probabilities[broken], mask[broken], allowed)
+    return best
+
+
+def _viterbi(log_probabilities: Tensor, mask: Tensor, allowed: Tensor) -> Tensor:
+    """Constrained Viterbi, one step over all rows at a time."""
+    penalty = torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)  # [from, to]
+    emissions = log_probabilities.clone()
+    padding = torch.full_like(emissions[0, 0], -torch.inf)
+    padding[OUTSIDE] = 0.0
+    emissions[~mask] = padding  # behind the end only O, at no cost
+    scores = emissions[:, 0] + penalty[OUTSIDE]
+    pointers: list[Tensor] = []
+    for position in range(1, emissions.size(1)):
+        scores, pointer = (scores.unsqueeze(2) + penalty).max(dim=1)  # [U, to]
+        scores = scores + emissions[:, position]
+        pointers.append(pointer)
+    tag = scores.argmax(dim=1)
+    path = [tag]
+    for pointer in reversed(pointers):
+        tag = pointer.gather(1, tag.unsqueeze(1)).squeeze(1)
+        path.append(tag)
+    return torch.stack(path[::-1], dim=1)
+
+
+def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:
+    """(role, first, last) of one valid tag sequence, in text order."""
+    spans: list[tuple[str, int, int]] = []
+    for first in np.flatnonzero(tags % 2 == 1).tolist():
+        inside = tags[first] + 1
+        last = first + 1
+        while last < len(tags) and tags[last] == inside:
+            last += 1
+        spans.append((ROLES[(int(tags[first]) - 1) // 2], first, last))
+    return spans
+
+
+def likeliest_of_each_role(
+    spans: Sequence[tuple[str, int, int]], chosen: NDArray[np.float64]
+) -> list[tuple[str, int, int]]:
+    """Of several spans of one role the one whose pieces are the likeliest on average. `chosen` are logs [N]."""
+    best = {role: (role, first, last) for role, first, last in sorted(spans, key=lambda s: chosen[s[1] : s[2]].mean())}
+    return sorted(best.values(), key=lambda span: span[1])
+
+
+def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]], real: int) -> float:
+    """The confidence of one predicate (section 4.3): the geometric mean, over its arguments, of the product of their
+    tokens' probabilities; without arguments, the geometric mean of the probabilities of O. `chosen` are logs [N]."""
+    if not spans:
+        return float(np.exp(chosen[:real].mean()))
+    return float(np.exp(np.mean([chosen[first:last].sum() for first, last in spans])))
+
+
+# The network under CSRL and sentence-level SRL: encoder, predicate-aware masked self-attention, BIO labels (4.1).
+
+
+PredicateMark = Literal["after", "input"]
+"""Where the network is told which predicate is meant: after the encoder (one pass per dialogue for all its
+predicates) or in its input (as CSAGN, one pass per predicate). DESIGN 5.9."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleBatch:
+    """B dialogues with U predicates among them."""
+
+    ids: Tensor  # [B, M]
+    types: Tensor  # [B, M]
+    mask: Tensor  # [B, M]
+    turn: Tensor  # [B, M]
+    dialogue: Tensor  # [U] the dialogue of each predicate
+    first: Tensor  # [U] its first piece
+    last: Tensor  # [U] the piece behind its last one
+    targets: tuple[Tensor, ...]  # [U, M]
+    weights: Tensor  # [U]
+    items: tuple[object, ...]  # what was collated, for decoding
+
+
+class RoleLabeller(nn.Module):
+    """P^c = softmax(W_c G + b_c) with G from self-attention under the predicate-aware mask."""
+
+    def __init__(self, encoder: Encoder, *, mark: PredicateMark, heads: int = 4, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.mark = mark
+        self.heads = heads
+        width = encoder.width
+        size = encoder.words.embedding_dim if mark == "input" else width
+        self.is_predicate = nn.Embedding(2, size)
+        nn.init.normal_(self.is_predicate.weight, std=0.02)
+        self.predicate = nn.Linear(width, width)
+        self.attention_in = nn.Linear(width, 3 * width)
+        self.attention_out = nn.Linear(width, width)
+        self.norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(dropout)
+        self.classify = nn.Linear(width, len(TAGS))
+
+    def forward(self, batch: RoleBatch) -> tuple[Head, ...]:
+        if batch.dialogue.size(0) == 0:  # dialogues without predicates: attention cannot lay out a batch of none
+            length = batch.mask.size(1)
+            weight = self.classify.weight
+            return (Head(weight.new_zeros(0, length, len(TAGS)), batch.mask.new_zeros(0, length, dtype=torch.bool)),)
+        pieces = torch.arange(batch.ids.size(1), device=batch.ids.device)
+        is_predicate = (pieces >= batch.first[:, None]) & (pieces < batch.last[:, None])  # [U, M]
+        mark = self.is_predicate(is_predicate.long())
+        mask = batch.mask[batch.dialogue]  # [U, M]
+        if self.mark == "input":
+            at = batch.dialogue
+            encoded = self.encoder(batch.ids[at], batch.types[at], mask, mark)  # [U, M, H]
+        else:
+            once = self.encoder(batch.ids, batch.types, batch.mask)  # [B, M, H]
+            encoded = once[batch.dialogue] + mark
+        share = is_predicate / is_predicate.sum(dim=1, keepdim=True)
+        predicate = self.predicate(torch.bmm(share.unsqueeze(1), encoded))  # [U, 1, H]
+        attended = self._attend(F.gelu(encoded + predicate), batch, mask)
+        hidden = self.norm(encoded + self.dropout(attended))
+        return (Head(self.classify(hidden), mask.bool()),)
+
+    def _attend(self, hidden: Tensor, batch: RoleBatch, mask: Tensor) -> Tensor:
+        """Mask_ij = 1 iff u_[i] = u_[j] or u_[j] = u_[pred]: own utterance and the predicate's."""
+        units, length, width = hidden.shape
+        turn = batch.turn[batch.dialogue]  # [U, M]
+        predicate_turn = turn.gather(1, batch.first[:, None])  # [U, 1]
+        seen = (turn[:, :, None] == turn[:, None, :]) | (turn == predicate_turn)[:, None, :]
+        seen &= mask.bool()[:, None, :]
+        seen |= torch.eye(length, dtype=torch.bool, device=seen.device)  # padding sees itself: no empty softmax
+        query, key, value = (
+            self.attention_in(hidden).view(units, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        )  # [U, heads, M, H / heads] each
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=seen[:, None])
+        mixed_back: Tensor = self.attention_out(mixed.transpose(1, 2).reshape(units, length, width))
+        return mixed_back
+
+
+@dataclass(frozen=True, slots=True)
+class RoleItem:
+    """A rendered dialogue and those of its predicates that have a piece of their own, with tags where known."""
+
+    id: str
+    rendered: Rendered
+    asked: tuple[Predicate, ...]
+    predicates: tuple[Predicate, ...]
+    pieces: tuple[tuple[int, int], ...]
+    tags: tuple[NDArray[np.int64], ...] | None
+    weights: tuple[float, ...]
+
+    @property
+    def length(self) -> int:
+        return len(self.rendered)
+
+    @property
+    def current(self) -> int:
+        """The turn of u_t: the last one, which is never cut off."""
+        return int(self.rendered.turn.max())
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedRoles:
+    """What was found for one predicate; `current` is the turn of u_t."""
+
+    unit: str
+    roles: Roles
+    confidence: float
+    current: int
+
+
+def unit_id(dialogue_id: str, predicate: Predicate) -> str:
+    return f"{dialogue_id}|{predicate.start}-{predicate.end}"
+
+
+def role_items(
+    dialogues: Sequence[Dialogue],
+    labels: Sequence[Sequence[Roles]] | None,
+    tokenizer: Tokenizer,
+    *,
+    speakers: bool,
+    max_length: int,
+    weights: Sequence[Sequence[float]] | None = None,
+) -> list[RoleItem]:
+    """One item per dialogue; with labels, the predicates are those that are labelled."""
+    items: list[RoleItem] = []
+    rendered = render_all(dialogues, tokenizer, speakers=speakers, max_length=max_length)
+    for number, (dialogue, layout) in enumerate(zip(dialogues, rendered, strict=True)):
+        roles = None if labels is None else labels[number]
+        asked = dialogue.predicates if roles is None else tuple(label.predicate for label in roles)
+        turn = len(dialogue.turns) - 1
+        places = [layout.covering(turn, predicate.start, predicate.end) for predicate in asked]
+        found = [index for index, place in enumerate(places) if place is not None]
+        items.append(
+            RoleItem(
+                id=dialogue.id,
+                rendered=layout,
+                asked=asked,
+                predicates=tuple(asked[index] for index in found),
+                pieces=tuple(place for place in places if place is not None),
+                tags=None if roles is None else tuple(_tags(layout, roles[index]) for index in found),
+                weights=(1.0,) * len(found) if weights is None else tuple(weights[number][index] for index in found),
+            )
+        )
+    return items
+
+
+def _tags(layout: Rendered, label: Roles) -> NDArray[np.int64]:
+    spans = [(a.role, *place) for a in label.arguments if (place := layout.covering(a.turn, a.start, a.end))]
+    tags = encode_spans(len(layout), spans)
+    for a in label.unsure:
+        if place := layout.covering(a.turn, a.start, a.end):
+            inside = tags[slice(*place)]
+            inside[inside == OUTSIDE] = UNKNOWN
+    return tags
+
+
+def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
+    layouts = [item.rendered for item in items]
+    ids = pad([layout.ids for layout in layouts], pad_id)
+    mask = pad([np.ones(len(layout), dtype=np.int64) for layout in layouts], 0)
+    units = [(number, *place) for number, item in enumerate(items) for place in item.pieces]
+    table = torch.tensor(units, dtype=torch.long).view(-1, 3)
+    tags = [row for item in items if item.tags is not None for row in item.tags]
+    targets = torch.zeros(len(units), ids.size(1), dtype=torch.long)
+    for row, values in enumerate(tags):
+        targets[row, : len(values)] = torch.from_numpy(values)
+    return RoleBatch(
+        ids=ids,
+        types=pad([layout.types for layout in layouts], 0),
+        mask=mask,
+        turn=pad([layout.turn for layout in layouts], NO_TURN),
+        dialogue=table[:, 0],
+        first=table[:, 1],
+        last=table[:, 2],
+        targets=(targets,),
+        weights=torch.tensor([weight for item in items for weight in item.weights]),
+        items=tuple(items),
+    )
+
+
+def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart") -> list[list[DecodedRoles]]:
+    """One list per item, one entry per predicate asked for, in that order."""
+    logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
+    tags = decode_tags(logs, heads[0].mask, adjacent)
+    chosen = logs.gather(2, tags.unsqueeze(2)).squeeze(2).double().numpy()  # [U, M]
+    table = tags.numpy()
+    decoded: list[list[DecodedRoles]] = []
+    unit = 0
+    for item in batch.items:
+        assert isinstance(item, RoleItem)
+        answers: dict[Predicate, DecodedRoles] = {}
+        for predicate in item.predicates:
+            answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit], adjacent)
+            unit += 1
+        # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
+        decoded.append(
+            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.asked]
+        )
+    return decoded
+
+
+def _decode_one(
+    item: RoleItem,
+    predicate: Predicate,
+    tags: NDArray[np.int64],
+    chosen: NDArray[np.float64],
+    adjacent: Adjacent,
+) -> DecodedRoles:
+    layout, length = item.rendered, item.length
+    spans = spans_of(tags[:length])
+    if adjacent == "once":
+        spans = likeliest_of_each_role(spans, chosen)
+    arguments: list[Argument] = []
+    places: list[tuple[int, int]] = []
+    for role, first, last in spans:
+        turn = int(layout.turn[first])
+        if turn == NO_TURN:
+            continue
+        while layout.turn[last - 1] != turn:  # an argument lies in one turn
+            last -= 1
+        arguments.append(Argument(role, turn, int(layout.start[first]), int(layout.end[last - 1])))
+        places.append((first, last))
+    confidence = probability_of(chosen, places, length)
+    roles = Roles(predicate, tuple(sorted(arguments)))
+    return DecodedRoles(unit_id(item.id, predicate), roles, confidence, item.current)

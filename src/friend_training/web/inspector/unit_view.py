@@ -1,0 +1,307 @@
+"""What the page is told of units: a line for the list, everything for the one that is looked at."""
+
+import json
+import math
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from friend_training.bridges.bridge import Bridge
+from friend_training.core.selector import Decisions
+from friend_training.core.task import Prediction
+from friend_training.errors import FriendTrainingError
+from friend_training.friendships.csrl_rewriting import (
+    RoleCompared,
+    RoleMatcher,
+    TranslateRewrite,
+    take_apart,
+    translate_roles,
+)
+from friend_training.report.label_text import Mark, edits, marks, sentence_marks
+from friend_training.runs.corrections import Correction
+from friend_training.study.folders import run_config
+from friend_training.tasks.rewriting.edits import place_of
+from friend_training.types import ROLES, Dialogue, Heads, Predicate, Rewrite, Roles, Sentence, Tags, Tree
+from friend_training.web.inspector.units import Texts, Units, utterances
+
+# What the friend says: both labels of a dialogue in the common space, as the run's own bridge and matcher see them.
+#
+# The store keeps labels and scores, not translations. They are made again for the one dialogue that is looked at; the
+# bridge is loaded when the first is.
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPredicate:
+    """One predicate: m_k = 1 − distance / longest, role by role; `read` is what the bridge sees in u_t'.
+
+    `deleted`: the predicate has no place in u_t', so the rewrite says nothing of it.
+    """
+
+    start: int
+    end: int
+    text: str
+    match: float
+    distance: int
+    longest: int
+    roles: tuple[RoleCompared, ...]
+    read: list[Mark]
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """`match` is m' of the utterance, None where there is no predicate to match."""
+
+    rewrite: str
+    predicates: tuple[ComparedPredicate, ...]
+    match: float | None
+    scoring: str
+    mean: str
+
+
+class Translator:
+    """Compares the friends of the case study. `problem` says why it cannot, if so."""
+
+    def __init__(self, study: Path) -> None:
+        self.study = study
+        self.problem: str | None = None
+        self._matcher = RoleMatcher()
+        self._bridge: Bridge | None = None
+        self._lock = Lock()  # the bridge is a network: one question at a time
+
+    def compare(self, dialogue: Dialogue, roles: Sequence[Roles], rewrite: Rewrite) -> Compared | None:
+        """The roles are those of all predicates of u_t; None where the run's bridge is not at hand."""
+        with self._lock:
+            bridge = self._opened()
+            if bridge is None:
+                return None
+            asked = Dialogue(dialogue.id, dialogue.turns, tuple(label.predicate for label in roles))
+            [a] = translate_roles([asked], [[Prediction("", label, 1.0) for label in roles]])
+            [b] = TranslateRewrite(bridge)([asked], [[Prediction("", rewrite, 1.0)]])
+            places = [place_of(rewrite, asked.utterance.text, p.start, p.end) for p in asked.predicates]
+            found = [Predicate(*place) for place in places if place is not None]
+            answers = iter(bridge.label([Sentence(asked.id, rewrite.text, tuple(found))])[0] if found else ())
+        [match] = self._matcher([a], [b])
+        predicates = []
+        for predicate, place, left, right in zip(asked.predicates, places, a, b, strict=True):
+            apart = take_apart(self._matcher, left, right)
+            predicates.append(
+                ComparedPredicate(
+                    start=predicate.start,
+                    end=predicate.end,
+                    text=asked.utterance.text[predicate.start : predicate.end],
+                    match=apart.match,
+                    distance=apart.distance,
+                    longest=apart.longest,
+                    roles=apart.roles,
+                    read=[] if place is None else sentence_marks(next(answers)),
+                    deleted=place is None,
+                )
+            )
+        return Compared(rewrite.text, tuple(predicates), match.second[0], self._matcher.scoring, self._matcher.mean)
+
+    def _opened(self) -> Bridge | None:
+        if self._bridge is None and self.problem is None:
+            # Only now torch: a page must not wait for it.
+            from friend_training.study.open import open_bridge
+
+            try:
+                config = run_config(self.study)
+                self._matcher = RoleMatcher(**config.friendship.model_dump())
+                self._bridge = open_bridge(self.study, config)
+            except (FriendTrainingError, OSError) as error:
+                self.problem = str(error)
+        return self._bridge
+
+
+# Labels as the store keeps them, JSON, and what kind of thing each of them is.
+
+
+Kind = Literal["roles", "rewrite", "tree", "heads", "tags", "other"]
+
+
+TYPES: dict[Kind, Any] = {"roles": Roles, "rewrite": Rewrite, "tree": Tree, "heads": Heads, "tags": Tags}
+
+
+_KEYS: dict[Kind, set[str]] = {
+    "roles": {"predicate", "arguments"},
+    "rewrite": {"text", "deleted", "insertions"},
+    "tree": {"brackets", "tags"},
+    "heads": {"heads"},
+    "tags": {"tags"},
+}
+
+_MAY_BE_THERE = {"relations", "unsure"}
+
+_dialogue = TypeAdapter(Dialogue)
+
+
+def kind_of(label: Any) -> Kind:
+    """Told by its keys: tasks have names of their own, and a study may have two of a kind."""
+    if isinstance(label, dict):
+        for kind, keys in _KEYS.items():
+            if set(label) - _MAY_BE_THERE == keys:
+                return kind
+    return "other"
+
+
+def parsed(kind: Kind, label: Any) -> Any:
+    """A label of a known kind as our own type."""
+    return TypeAdapter(TYPES[kind]).validate_python(label)
+
+
+def dialogue_of(given: dict[str, Any] | None) -> Dialogue | None:
+    """An input as a dialogue, if it is known and is one."""
+    return None if given is None or "turns" not in given else _dialogue.validate_python(given)
+
+
+CASE_STUDY = ("csrl", "rewriting")
+
+Corrections = Mapping[tuple[str, str], Correction]
+
+
+def number(value: float) -> float | None:
+    """JSON knows no NaN: what there is not, is null."""
+    return None if math.isnan(value) else float(value)
+
+
+def truth(value: float) -> bool | None:
+    return None if math.isnan(value) else bool(value)
+
+
+def listed(
+    units: Units, decisions: Decisions, rows: Iterable[int], texts: Texts, corrections: Corrections
+) -> list[dict[str, Any]]:
+    """One line per unit: its text, what the label says in short, its scores and what became of it."""
+    chosen_rows = [int(row) for row in rows]
+    names = [units.rows["input"][row].as_py() for row in chosen_rows]
+    lines = []
+    for row, name, text in zip(chosen_rows, names, utterances(texts, names), strict=True):
+        label = json.loads(units.labels["label"][row].as_py())
+        said = corrections.get((units.task, units.scores.unit[row]))
+        lines.append(
+            scores_of_row(units, decisions, row)
+            | {"input": name, "text": text, "says": in_short(label, dialogue_of(texts.get(name)))}
+            | {"by_hand": None if said is None else said.verdict}
+        )
+    return lines
+
+
+def scores_of_row(units: Units, decisions: Decisions, row: int) -> dict[str, Any]:
+    return {
+        "unit": units.scores.unit[row],
+        "confidence": float(units.scores.confidence[row]),
+        "match": number(units.scores.match[row]),
+        "overall": number(decisions.overall[row]),
+        "chosen": bool(decisions.chosen[row]),
+        "reason": str(decisions.reason[row]),
+        "correct": truth(units.correct[row]),
+    }
+
+
+def in_short(label: Any, dialogue: Dialogue | None) -> list[list[str]]:
+    """Pairs of a mark ("predicate", a role, or nothing) and words."""
+    kind = kind_of(label)
+    if kind == "roles" and dialogue is not None:
+        roles: Roles = parsed("roles", label)
+        found = [["predicate", dialogue.utterance.text[roles.predicate.start : roles.predicate.end]]]
+        for argument in sorted(roles.arguments, key=lambda a: (_rank(a.role), a.turn, a.start)):
+            turn = dialogue.turns[max(0, argument.turn)]
+            words = turn.text[max(0, argument.start) : argument.end]
+            found.append([argument.role, words if argument.start >= 0 and argument.turn >= 0 else f"[speaker] {words}"])
+        found += [["unsure", dialogue.turns[one.turn].text[one.start : one.end]] for one in roles.unsure]
+        return found
+    if kind == "rewrite":
+        return [["", label["text"]]]
+    if kind == "tree":
+        return [["", " ".join(sorted({bracket["label"] for bracket in label["brackets"]}))]]
+    if kind in ("heads", "tags"):
+        return [["", " ".join(str(value) for value in label[kind])]]
+    return [["", label if isinstance(label, str) else json.dumps(label, ensure_ascii=False)]]
+
+
+def _rank(role: str) -> int:
+    return ROLES.index(role) if role in ROLES else len(ROLES)
+
+
+def friends_of(task: str, tasks: Container[str]) -> tuple[str, str]:
+    """The CSRL and the rewriting task that a task of the case study is compared as; a strong friend goes first."""
+    mine, _, other = task.partition(".")
+    weak = {name: name for name in CASE_STUDY}
+    strong = {name: f"{name}.strong" if f"{name}.strong" in tasks else name for name in CASE_STUDY}
+    pair = (weak if other == "strong" else strong) | {mine: task}
+    return pair["csrl"], pair["rewriting"]
+
+
+class Detail:
+    """Everything about one unit: the input, its label and that of its friends, and where the scores come from."""
+
+    def __init__(self, of_iteration: Mapping[str, Units], texts: Texts, translator: Translator) -> None:
+        self.of_iteration, self.texts, self.translator = of_iteration, texts, translator
+
+    def of(self, task: str, row: int, decisions: Decisions, corrections: Corrections) -> dict[str, Any]:
+        units = self.of_iteration[task]
+        name = units.rows["input"][row].as_py()
+        given = self.texts.get(name)
+        label = json.loads(units.labels["label"][row].as_py())
+        said = corrections.get((task, units.scores.unit[row]))
+        recorded = scores_of_row(units, units.recorded, row) | {
+            "threshold": number(units.recorded.threshold[row]),
+            "weight": float(units.recorded.weight[row]),
+            "matches": dict(units.labels["matches"][row].as_py()),
+        }
+        return (
+            scores_of_row(units, decisions, row)
+            | {"task": task, "input": name, "given": given, "texts": self.texts.state}
+            | self._drawn(label, given)
+            | {"recorded": recorded, "friends": self._friends(task, name, given)}
+            | self._compared(task, name, given)
+            | {"correction": None if said is None else asdict(said) | self._drawn_correction(said, given)}
+        )
+
+    def _drawn(self, label: Any, given: dict[str, Any] | None) -> dict[str, Any]:
+        """The label, and what it marks in the dialogue."""
+        kind = kind_of(label)
+        drawn: dict[str, Any] = {"kind": kind, "label": label}
+        dialogue = dialogue_of(given)
+        if dialogue is not None and kind in ("roles", "rewrite"):
+            typed: Roles | Rewrite = parsed(kind, label)
+            drawn["marks"] = [asdict(mark) for mark in marks(dialogue, typed)]
+            if isinstance(typed, Rewrite):
+                drawn["edits"] = [asdict(piece) for piece in edits(dialogue, typed)]
+        return drawn
+
+    def _drawn_correction(self, said: Correction, given: dict[str, Any] | None) -> dict[str, Any]:
+        return {} if said.label is None else {"drawn": self._drawn(said.label, given)}
+
+    def _friends(self, task: str, name: str, given: dict[str, Any] | None) -> list[dict[str, Any]]:
+        """What the other tasks say of the same input."""
+        found = []
+        for other, units in self.of_iteration.items():
+            for row in units.of_input(name) if other != task else ():
+                label = json.loads(units.labels["label"][row].as_py())
+                scores = scores_of_row(units, units.recorded, row)
+                found.append(scores | {"task": other} | self._drawn(label, given))
+        return found
+
+    def _compared(self, task: str, name: str, given: dict[str, Any] | None) -> dict[str, Any]:
+        """The case study's common space: what CSRL says of each predicate, and what the bridge reads in the rewrite."""
+        dialogue = dialogue_of(given)
+        roles, rewrites = (self._labels(one, name) for one in friends_of(task, self.of_iteration))
+        if dialogue is None or not roles or len(rewrites) != 1:
+            return {"compared": None}
+        compared = self.translator.compare(dialogue, roles, rewrites[0])
+        if compared is None:
+            return {"compared": None, "not_compared": self.translator.problem}
+        return {"compared": asdict(compared)}
+
+    def _labels(self, task: str, name: str) -> list[Any]:
+        units = self.of_iteration.get(task)
+        if units is None:
+            return []
+        labels = [json.loads(units.labels["label"][row].as_py()) for row in units.of_input(name)]
+        return [parsed(kind_of(label), label) for label in labels if kind_of(label) in ("roles", "rewrite")]
