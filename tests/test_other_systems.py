@@ -5,14 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from friend_training.corpora.lines import read_text
 
 from friend_training import FriendTrainedModel, load
 from friend_training.data import synthetic
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.read import open_corpus, read_examples, sniff
 from friend_training.data.readers.treebanks import read_treebank
-from friend_training.data.text_io import Problems
+from friend_training.data.text_io import Problems, numbered_lines
 from friend_training.inference.export import export_model
 from friend_training.report.page import write_report
 from friend_training.runs.corrections import Correction, keep_correction, read_corrections
@@ -71,7 +70,8 @@ def test_files_of_examples_are_written_and_read_by_strings(place: str) -> None:
     write_jsonl(path, examples)
     assert sniff(path) == "jsonl"
     assert read_examples(path, "rewriting").examples == open_corpus(path, "rewriting").examples == examples
-    assert read_text(path) == Path(path).read_text(encoding="utf-8")
+    lines = [line for _, line in numbered_lines(path, Problems(path, strict=True))]
+    assert lines == Path(path).read_text(encoding="utf-8").splitlines()
     Path(place, "trees.mrg").write_text("(S (NP (NN rain)) (VP (VBZ falls)))\n", encoding="utf-8")
     assert [tree.words.words for tree in read_treebank(place, Problems(place, strict=True))] == [("rain", "falls")]
 
