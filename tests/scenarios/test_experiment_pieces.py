@@ -13,7 +13,7 @@ from friend_training.experiments.results import done
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))
 
-RECORDED = sorted(path.parent for path in EXPERIMENTS.glob("*/experiment.yaml") if done(path.parent))
+RECORDED = sorted(path.parent for path in EXPERIMENTS.rglob("experiment.yaml") if done(path.parent))
 
 VARIED = """
 title: Varied
