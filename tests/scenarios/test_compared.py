@@ -13,7 +13,7 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study import data
 from friend_training.study.folders import method_folder
-from friend_training.study.methods import all_labels
+from friend_training.study.strong_friends import all_labels
 from friend_training.study.study import run_study
 from friend_training.study.tasks import TASKS, make_second_task, make_task
 

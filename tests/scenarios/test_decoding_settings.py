@@ -4,11 +4,10 @@ from pathlib import Path
 
 from small import small_config
 
+from friend_training.study.csrl_rewriting import naming_bridge
 from friend_training.study.folders import run_config
-from friend_training.study.methods import naming_bridge
-from friend_training.study.setup import base_settings
 from friend_training.study.study import run_study
-from friend_training.study.tasks import make_second_task, make_task
+from friend_training.study.tasks import TASKS, make_second_task, make_task
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 
 LATER = (
@@ -26,10 +25,14 @@ def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
     assert {k: v for k, v in better.model_dump().items() if k not in names} == plain.model_dump()
 
 
-def test_base_depends_on_what_it_sees_and_how_it_is_decoded_alone() -> None:
-    settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
-    assert settings[0] not in settings[1:5]
-    assert settings[5] == settings[6] == settings[0]
+def test_training_depends_on_how_models_are_decoded_and_on_nothing_behind_it(tiny_encoder: Path) -> None:
+    """Decoding and metric decide which weights are best on dev: another setting of these is another training."""
+
+    def identities(*settings: str) -> list[str]:
+        return [make_task(small_config(*settings), name, tiny_encoder).identity for name in TASKS]
+
+    changed = [identities(setting) != identities() for setting in LATER]
+    assert changed == [True, True, True, True, False, False]
 
 
 def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ from friend_training.nn import task as torch_task
 from friend_training.nn import training
 from friend_training.report.page import machine
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Test
 from friend_training.study import config, data, study
 from friend_training.study.config import config_text, parse_config
 from friend_training.study.folders import (
@@ -29,9 +28,9 @@ from friend_training.study.folders import (
     resumed_config,
     run_config,
 )
-from friend_training.study.setup import make_engine, take_over_base, visible_cards
+from friend_training.study.setup import make_engine, visible_cards
 from friend_training.study.study import run_study
-from friend_training.study.tasks import TASKS
+from friend_training.study.tasks import make_task
 from friend_training.tasks.csrl.task import CsrlDefinition
 from untrained_run import make_run
 
@@ -142,17 +141,12 @@ def test_batches_may_be_made_smaller_and_nothing_else(tmp_path: Path) -> None:
     assert resumed_config(run.folder, []) == config
 
 
-def test_a_base_of_changed_batches_is_not_taken_over(tmp_path: Path) -> None:
-    other, mine = begun(tmp_path / "other"), begun(tmp_path / "mine")
-    done = begun(other.folder / "methods" / "base")
-    for task in TASKS:
-        done.do(Test(task), dict)
-    take_over_base(mine, small_config(), "base", [other.folder])
-    assert (mine.folder / "methods" / "base").is_dir()
-    resumed_config(other.folder, ["tasks.csrl.training.batch_size=2"])
-    third = begun(tmp_path / "third", "tasks.csrl.training.batch_size=2")
-    take_over_base(third, small_config("tasks.csrl.training.batch_size=2"), "base", [other.folder])
-    assert not (third.folder / "methods" / "base").exists()
+def test_a_base_of_changed_batches_is_not_taken_over(tiny_encoder: Path) -> None:
+    usual, lowered = (
+        make_task(small_config(*changes), "csrl", tiny_encoder).identity
+        for changes in ((), ("tasks.csrl.training.batch_size=2",))
+    )
+    assert usual != lowered
 
 
 def failing_at(call: int, error: Exception, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,7 +170,7 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
     run_study(config, tmp_path / "whole")
     cuda = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_backward", failing_at(30, cuda, training._backward))
+        patch.setattr(training, "clip_gradients", failing_at(30, cuda, training.clip_gradients))
         with pytest.raises(DeviceMemoryError, match=r"task rewriting: cpu .* lower batch_size \(now 4\)"):
             run_study(config, tmp_path / "stopped")
     assert not (tmp_path / "stopped" / "methods" / "base" / "phases" / "train-rewriting-0.json").exists()
@@ -193,7 +187,9 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
 
 def test_another_error_of_a_network_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
-    monkeypatch.setattr(training, "_backward", failing_at(1, RuntimeError("shapes differ"), training._backward))
+    monkeypatch.setattr(
+        training, "clip_gradients", failing_at(1, RuntimeError("shapes differ"), training.clip_gradients)
+    )
     with pytest.raises(RuntimeError, match="shapes differ"):
         run_study(small_config("methods=[base]"), tmp_path / "run")
 

@@ -10,7 +10,7 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Train
 from friend_training.study import data
 from friend_training.study.folders import method_folder
-from friend_training.study.setup import as_dialogues, base_settings
+from friend_training.study.resources import as_dialogues
 from friend_training.study.study import run_study
 
 
@@ -57,12 +57,3 @@ def test_sentences_are_dialogues_of_one_turn():
 def test_what_cannot_be_informed_is_refused(change, why):
     with pytest.raises(ConfigError, match=f"informed: .*{why}"):
         small_config("informed=true", change)
-
-
-def test_an_informed_base_is_another_base_and_depends_on_the_bridge():
-    usual, informed = small_config().model_dump(mode="json"), small_config("informed=true").model_dump(mode="json")
-    longer = small_config("informed=true", "bridge.steps=99").model_dump(mode="json")
-    assert base_settings(usual, "base") != base_settings(informed, "base") != base_settings(longer, "base")
-    assert base_settings(usual, "base") == base_settings(
-        small_config("bridge.steps=99").model_dump(mode="json"), "base"
-    )

@@ -11,7 +11,7 @@ from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
 from friend_training.study import data
 from friend_training.study.folders import method_folder
-from friend_training.study.setup import resource_steps
+from friend_training.study.resources import resource_steps
 from friend_training.study.study import run_study
 
 ALONE = [name for name, known in METHODS.items() if not known.bridge and "fdt" not in known.needs]

@@ -17,7 +17,7 @@ from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS
 from friend_training.study.config import Config, FileData, HanlpBridge, LtpBridge, PretrainedEncoder, PublicData
 from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
-from friend_training.study.setup import asks_bridge
+from friend_training.study.resources import asks_bridge
 from friend_training.study.tasks import TASKS
 
 LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")

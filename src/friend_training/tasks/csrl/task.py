@@ -1,7 +1,8 @@
 """CSRL as a task of the core."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -58,6 +59,10 @@ class CsrlDefinition:
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
