@@ -67,7 +67,7 @@ def test_predictions_are_labels_with_confidence(
 ) -> None:
     out = tmp_path / "out.jsonl"
     for task in ("csrl", "rewriting"):
-        assert friend_train("predict", finished, labelled[task], "--task", task, "--out", out).code == 0
+        assert friend_train("predict", finished, labelled[task], "--task", task, "--out", out, "--force").code == 0
         lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
         inputs = read_examples(labelled[task], "dialogue").examples
         predictions = open_task(finished, task).task.predict(inputs)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from friend_training.core.limits import Limits
 from friend_training.data.readers.propbank import TaggedSentence, read_propbank
 from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
@@ -52,3 +53,19 @@ def test_a_folder_of_columns_reads_the_same(tmp_path: Path) -> None:
     (tmp_path / "c.txt").unlink()
     with pytest.raises(DataError, match=r"no c\.txt"):
         read(tmp_path)
+
+
+def test_a_word_without_characters_is_a_bad_line(tmp_path: Path) -> None:
+    """Its argument would be no span, which our own format refuses when the sentence is written."""
+    path = tmp_path / "cpb.txt"
+    path.write_text("/PN/A0 走/VV/rel\n他/PN/A0 走/VV/rel\n", encoding="utf-8")
+    sentences, problems = read(path)
+    assert [sentence.example.sentence.text for sentence in sentences] == ["他走"]
+    assert [problem.message for problem in problems.found] == ["a word without characters"]
+
+
+def test_a_file_that_is_too_large_to_be_held_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cpb.txt"
+    path.write_text("他/PN/A0 走/VV/rel\n" * 10, encoding="utf-8")
+    with pytest.raises(DataError, match="more than 100 bytes; at most 100 are read"):
+        list(read_propbank(path, Problems(path, limits=Limits(whole=100))))

@@ -11,6 +11,7 @@ This process imports torch once and never computes, so that its forks start at o
 
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -34,7 +35,7 @@ class Fate:
     """Hears every event. Dies at the first that is not on the list, and leaves it there."""
 
     def __init__(self, book: Path, *, deadly: bool) -> None:
-        self.book, self.deadly = book, deadly
+        self.book, self.deadly, self.phase = book, deadly, ""
         self.known = set(book.read_text(encoding="utf-8").splitlines()) if book.exists() else set()
 
     def meet(self, event: str, before_death: Callable[[], None] = lambda: None) -> None:
@@ -51,6 +52,7 @@ class Fate:
         pass
 
     def started(self, step: Step) -> None:
+        self.phase = step.name
         self.meet(f"start {step.name}")
 
     def advanced(self, step: Step, done: int, total: int) -> None:
@@ -60,13 +62,18 @@ class Fate:
         pass  # the same moment as the start of the next phase
 
 
+def _named(path: Path, folder: Path) -> str:
+    """Temporary names are never the same: what is written under them is told by the step."""
+    return re.sub(r"\.friend-training-[\w-]+\.tmp", "*.tmp", Path(path).relative_to(folder).as_posix())
+
+
 def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
     """One life of a study: from wherever the one before has left it, to the end or to death."""
     torch.set_num_threads(1)
     replace, save_file = os.replace, training.save_file
 
     def watched_replace(source: Path, target: Path) -> None:
-        fate.meet(f"rename {Path(target).relative_to(folder)}")
+        fate.meet(f"rename {_named(target, folder)}")
         replace(source, target)
 
     def watched_save_file(state: Any, path: Path) -> None:
@@ -74,7 +81,7 @@ def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
             save_file(state, path)
             os.truncate(path, path.stat().st_size // 2)
 
-        fate.meet(f"half {path.relative_to(folder)}", half)
+        fate.meet(f"half {_named(path, folder)} of {fate.phase}", half)
         save_file(state, path)
 
     os.replace = watched_replace  # type: ignore[assignment]

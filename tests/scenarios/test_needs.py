@@ -166,6 +166,7 @@ def test_what_is_asked_for_is_all_that_is_read(
                     place.parent.mkdir(parents=True, exist_ok=True)
                     place.symlink_to(data_dir / f"{file.path}{end}")
     changes = ["bridge={kind: ltp, source: ltp-tiny-zh-srl}", "methods=[base, fdt]", "data.pool=40", "data.dev=null"]
+    changes.append("data.pool_corpora=[lccc]")
     config = load_config(CONFIGS / "few-shot.yaml", changes)
     assert missing(config, tmp_path / "run", data_dir=tmp_path / "data") == {}
     found = load_data(config, tmp_path / "data")

@@ -92,7 +92,8 @@ def _pool(data: PublicData, folder: Path | None) -> Need:
     try:
         pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
     except DataError as error:
-        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch lccc` gets more")
+        names = " or ".join(data.pool_corpora or ("lccc",))
+        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch` gets more: {names}")
     counts = Counter(dialogue.id.partition("/")[0] for dialogue in pool)
     return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
 
