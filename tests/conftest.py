@@ -41,6 +41,18 @@ def models_dir() -> Path:
     return _folder("FRIEND_TRAINING_MODELS")
 
 
+@pytest.fixture
+def device(tmp_path: Path) -> Path:
+    """A device of the test's own, like /dev/null: a test that fails may destroy what it writes to, and the machine's
+    own devices belong to everybody. Only root can make one."""
+    path = tmp_path / "device"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except OSError as error:
+        pytest.skip(f"no device can be made here: {error}")
+    return path
+
+
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained encoder of one layer that knows the characters of the embedded dialogues, letters and digits."""
