@@ -1,6 +1,7 @@
 """What all tests share: one thread, no clocks, the folders of public data, and a tiny encoder made on the spot."""
 
 import os
+import stat
 from pathlib import Path
 
 import patience
