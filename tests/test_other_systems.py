@@ -18,7 +18,7 @@ from friend_training.runs.corrections import Correction, keep_correction, read_c
 from friend_training.study.config import load_config
 from friend_training.study.open import open_task
 from friend_training.tasks.sources import FixedTask
-from untrained_run import CONFIG, make_run
+from helpers.untrained_run import CONFIG, make_run
 
 IMPORT_ALL = """
 import importlib, os, pkgutil, sys

@@ -4,13 +4,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_study import CORPUS, TINY, FriendTrain, Said
 
 from friend_training.cli.main import main
 from friend_training.data import synthetic
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.synthetic import Domain
 from friend_training.study import data
+from helpers.tiny_study import CORPUS, TINY, FriendTrain, Said
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny_study import TINY, FriendTrain
+
+from helpers.tiny_study import TINY, FriendTrain
 
 GOOD = {
     "id": "1",

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_study import TINY
 from typer.testing import CliRunner
 
 from friend_training.cli.main import app
@@ -18,6 +17,7 @@ from friend_training.runs.counts import save_counts
 from friend_training.runs.run import Run
 from friend_training.study.config import config_text, parse_config
 from friend_training.study.folders import method_folder
+from helpers.tiny_study import TINY
 
 RUNNER = CliRunner()
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from tiny_study import FriendTrain
 
 from friend_training.nn import training
+from helpers.tiny_study import FriendTrain
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tiny_study import TINY, FriendTrain
 
 import friend_training.cli.experiment as command
 from friend_training.experiments import runner
 from friend_training.experiments.experiment import Piece
+from helpers.tiny_study import TINY, FriendTrain
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tiny_study import CORPUS, FriendTrain
 
-import patience
 from friend_training.cli import study
 from friend_training.runs import files
 from friend_training.study import config as shipped
+from helpers import patience
+from helpers.tiny_study import CORPUS, FriendTrain
 
 HEADS = ("P", "R", "F1", "ROUGE-L", "EM", "WER")
 
