@@ -6,7 +6,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from helpers.tiny_study import FriendTrain
+from helpers.command import FriendTrain
 
 COMMANDS = (
     "demo",

@@ -12,7 +12,7 @@ import pytest
 from friend_training.data.exports import write_csagn, write_rast_plus
 from friend_training.data.read import read_examples
 from friend_training.study.open import open_task
-from helpers.tiny_study import FriendTrain
+from helpers.command import FriendTrain
 
 ONE = '{"id": "1", "turns": [{"speaker": "A", "text": "你喜欢北京吗"}, {"speaker": "B", "text": "喜欢"}]}\n'
 
@@ -65,8 +65,8 @@ def test_public_formats_are_read_and_bad_lines_counted(
 def test_predictions_are_labels_with_confidence(
     friend_train: FriendTrain, finished: Path, labelled: dict[str, Path], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out.jsonl"
     for task in ("csrl", "rewriting"):
+        out = tmp_path / f"{task}.jsonl"
         assert friend_train("predict", finished, labelled[task], "--task", task, "--out", out).code == 0
         lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
         inputs = read_examples(labelled[task], "dialogue").examples

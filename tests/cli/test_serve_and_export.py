@@ -13,7 +13,7 @@ import pytest
 
 from friend_training.web.guard import listening
 from helpers import patience
-from helpers.tiny_study import FriendTrain
+from helpers.command import FriendTrain
 from helpers.untrained_run import make_run
 
 

@@ -8,13 +8,13 @@ import pytest
 from friend_training.experiments.estimate import RATES, Estimate, estimate, modelled
 from friend_training.experiments.experiment import Piece, Variant
 from friend_training.study.config import Config
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 PLACE = Path("runs")
 
 
 def piece(*changes: str, variant: str | None = None) -> Piece:
-    config = small_config("methods=[base, sst, fdt]", *changes)
+    config = tiny_config("methods=[base, sst, fdt]", *changes)
     named = None if variant is None else Variant(name=variant)
     return Piece(config, PLACE / (variant or "") / f"seed-{config.seed}", PLACE / "resources", named)
 
@@ -42,7 +42,7 @@ def test_other_methods_are_modelled_and_corrected_by_what_is_known() -> None:
 
 
 def test_the_model_counts_steps_and_dialogues() -> None:
-    config = small_config("iterations=2")
+    config = tiny_config("iterations=2")
     more = config.model_copy(update={"iterations": 4})
     rate = RATES["scratch"].step * 4 / 16 * 32 / 256
     answers = RATES["scratch"].answer * 32 / 256
@@ -81,7 +81,7 @@ def test_encoder_and_bridge_take_time_once() -> None:
     first = estimate([(one, ["sst"])], [], unprepared=[one])
     assert nothing.resources == 0
     assert first.resources == pytest.approx(12 * RATES["scratch"].step * 4 / 16 * 32 / 256)
-    ltp = replace(one, config=small_config("bridge={kind: ltp, source: x}"))
+    ltp = replace(one, config=tiny_config("bridge={kind: ltp, source: x}"))
     assert estimate([(one, ["sst"])], [], unprepared=[ltp]).resources == 0
 
 

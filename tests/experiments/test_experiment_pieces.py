@@ -8,16 +8,19 @@ import pytest
 from friend_training.errors import ConfigError
 from friend_training.experiments.experiment import Piece, left, load_experiment, pieces
 from friend_training.experiments.results import done
-from helpers.small import TEXT
+from friend_training.study.config import config_text
+from helpers.tiny_config import tiny_config
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))
 
 RECORDED = sorted(path.parent for path in EXPERIMENTS.glob("*/experiment.yaml") if done(path.parent))
 
+CONFIG = config_text(tiny_config("methods=[base, sst, fdt]"))
+
 VARIED = """
 title: Varied
-config: small.yaml
+config: tiny.yaml
 seeds: [1, 2]
 set: [iterations=2]
 vary:
@@ -35,7 +38,7 @@ vary:
 def write(tmp_path: Path, text: str = VARIED) -> Path:
     folder = tmp_path / "varied"
     folder.mkdir(exist_ok=True)
-    (folder / "small.yaml").write_text(TEXT, encoding="utf-8")
+    (folder / "tiny.yaml").write_text(CONFIG, encoding="utf-8")
     (folder / "experiment.yaml").write_text(text, encoding="utf-8")
     return folder
 
@@ -45,7 +48,7 @@ def names(made: list[Piece]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def test_without_variants_there_is_a_run_per_seed(tmp_path: Path) -> None:
-    folder = write(tmp_path, "title: Plain\nconfig: small.yaml\nseeds: [1, 2]\n")
+    folder = write(tmp_path, "title: Plain\nconfig: tiny.yaml\nseeds: [1, 2]\n")
     first, second = pieces(folder, tmp_path / "runs")
     assert first.folder == tmp_path / "runs" / "varied" / "seed-1"
     assert second.config.seed == 2

@@ -15,7 +15,7 @@ from friend_training.experiments.estimate import BERT_BASE, encoder_size, modell
 from friend_training.experiments.needs import FOR_THE_BRIDGE, LABELLED, OTHER_DOMAIN, needs_of
 from friend_training.study.config import Config, load_config
 from friend_training.study.data import load_data
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 PAPER = CONFIGS / "paper"
@@ -81,7 +81,7 @@ def test_nothing_is_missing_where_everything_is_there(tmp_path: Path, monkeypatc
 
 
 def test_what_an_encoder_lacks_is_named_and_the_hub_s_cache_counts(tmp_path: Path) -> None:
-    config = small_config("encoder={kind: pretrained, source: some/encoder}")
+    config = tiny_config("encoder={kind: pretrained, source: some/encoder}")
     assert encoder_size(config) is BERT_BASE
     put_encoder(tmp_path / "models" / "some" / "encoder")
     assert missing(config, tmp_path) == {}
@@ -94,7 +94,7 @@ def test_what_an_encoder_lacks_is_named_and_the_hub_s_cache_counts(tmp_path: Pat
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("abc")
     assert missing(config, tmp_path) == {}
-    nowhere = small_config("encoder={kind: pretrained, source: /no/such/folder}")
+    nowhere = tiny_config("encoder={kind: pretrained, source: /no/such/folder}")
     assert list(missing(nowhere, tmp_path)) == ["encoder /no/such/folder"]
 
 
@@ -111,15 +111,15 @@ def test_nothing_is_asked_for_that_nobody_uses(tmp_path: Path) -> None:
     assert {"LTP in other-ltp", "LTP in ltp-tiny-zh-srl"} <= asked(by_ltp)
     alone = load_config(few_shot, ["bridge={kind: hanlp, model: x}", "methods=[base, sst]"])
     assert not {what for what in asked(alone) if "HanLP" in what}, "no method asks a bridge"
-    assert asked(small_config()) == {"disk", "memory"}
-    assert "the package 'ray'" in asked(small_config("engine={kind: ray, address: auto, workers: null}"))
+    assert asked(tiny_config()) == {"disk", "memory"}
+    assert "the package 'ray'" in asked(tiny_config("engine={kind: ray, address: auto, workers: null}"))
 
 
 def test_own_files(tmp_path: Path) -> None:
     names = ", ".join(
         f"{task}_{part}: {task}.jsonl" for task in ("csrl", "rewriting") for part in ("train", "dev", "test")
     )
-    config = small_config(f"data={{kind: files, pool: 'pool/*.jsonl', {names}}}", "bridge={kind: ltp, source: x}")
+    config = tiny_config(f"data={{kind: files, pool: 'pool/*.jsonl', {names}}}", "bridge={kind: ltp, source: x}")
     (tmp_path / "csrl.jsonl").write_text("")
     found = missing(config, tmp_path, data_dir=tmp_path)
     assert {what for what in found if what.startswith("data.")} == {
@@ -149,7 +149,7 @@ def test_disk_and_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_larger_encoder_costs_more(tmp_path: Path) -> None:
     put_encoder(tmp_path / "models" / "small")
-    small, unknown = (small_config(f"encoder={{kind: pretrained, source: {name}}}") for name in ("small", "gone"))
+    small, unknown = (tiny_config(f"encoder={{kind: pretrained, source: {name}}}") for name in ("small", "gone"))
     assert modelled(unknown, "fdt") == pytest.approx(modelled(small, "fdt") * 12 * 768**2 / (4 * 312**2))
 
 

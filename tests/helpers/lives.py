@@ -24,10 +24,14 @@ from friend_training.nn import training
 from friend_training.runs import files
 from friend_training.runs.steps import Step
 from friend_training.study import data, study
-from helpers.small import small_config
+from friend_training.study.config import Config
+from helpers.tiny_config import DRAWN_FROM, tiny_config
 
-DRAWN_FROM = 40
-"""So many dialogues to draw gold from, instead of thousands."""
+METHODS = ("base", "sst", "fdt")
+
+
+def config(*changes: str) -> Config:
+    return tiny_config(f"methods=[{', '.join(METHODS)}]", *changes)
 
 
 class Fate:
@@ -81,7 +85,7 @@ def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
     training.save_file = watched_save_file
     study.load_data = lambda config, folder, progress: ready  # generating them anew would take half of each life
     files._flush = lambda path: None  # the disk is slow, and whoever kills a process does not pull the plug
-    study.run_study(small_config(), folder, listener=fate)
+    study.run_study(config(), folder, listener=fate)
 
 
 def fork(folder: Path, ready: data.RunData, *, deadly: bool) -> int:
@@ -99,7 +103,7 @@ def fork(folder: Path, ready: data.RunData, *, deadly: bool) -> int:
 
 def main(folder: Path) -> None:
     data.EMBEDDED_TRAIN = DRAWN_FROM
-    ready = data.load_data(small_config(), None)
+    ready = data.load_data(config(), None)
     ends = {name: fork(folder / name, ready, deadly=False) for name in ("whole", "again")}
     lives = [fork(folder / "killed", ready, deadly=True)]
     while lives[-1] == -signal.SIGKILL:

@@ -11,37 +11,13 @@ from friend_training.runs.checkpoints import save_checkpoint
 from friend_training.runs.inputs import keep_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Test, Train
-from friend_training.study.config import config_text, parse_config
+from friend_training.study.config import config_text
 from friend_training.study.folders import method_folder
 from friend_training.study.tasks import TASKS, make_task
 from friend_training.tasks.srl.task import srl_task
 from friend_training.types import Dialogue, Predicate, Turn
+from helpers.tiny_config import tiny_config
 
-CONFIG = """\
-name: untrained
-seed: 1
-threads: 1
-methods: [base, fdt]
-data:
-  {kind: embedded, domain: film, target: film, csrl_labels: 3, rewriting_labels: 3, dev: 1, test: 1, pool: 2,
-   bridge_sentences: 10}
-encoder: {kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}
-bridge: {kind: trained, steps: 1, patience: null, dev: 1}
-bridge_training: &training
-  {batch_size: 8, encoder_rate: 0.001, head_rate: 0.001, weight_decay: 0.01, warm_up: 0.1, clip: 1.0, look_every: 10,
-   early_stopping_units: 10, labelling_pieces: 500}
-max_length: 60
-predicate_mark: after
-span_source: dialogue
-iterations: 1
-shard_size: 20
-tasks:
-  csrl: &task
-    {base_steps: 1, base_patience: null, update_steps: 1, restart: false, pseudo_weight: 1.0, pick_threshold: 0.3,
-     sst_threshold: 0.5, confidence_weight: 0.2, content: any, training: *training}
-  rewriting: *task
-friendship: {scoring: paper, mean: geometric, speakers: keep}
-"""
 METRICS = {"csrl": {"f1": 12.5}, "rewriting": {"em": 25.0}}
 FINGERPRINTS = {"csrl_gold": "0123456789abcdef" * 4}
 
@@ -55,10 +31,10 @@ POOL = [
 def make_run(folder: Path, encoder: Path, *changes: str) -> Path:
     """Both tasks as methods base (iteration 0) and fdt (iteration 1) would have left them, and a bridge.
 
-    `changes` are settings of the config that are not as usual.
+    `changes` are settings of the tiny config that are not as usual.
     """
-    config = parse_config(CONFIG, "untrained.yaml", list(changes))
-    text = config_text(config) if changes else CONFIG
+    config = tiny_config("name=untrained", *changes)
+    text = config_text(config)
     Run.create(folder, text, FINGERPRINTS)
     keep_inputs(folder, POOL)
     for seed, (method, iteration) in enumerate({"base": 0, "fdt": 1}.items()):

@@ -7,23 +7,14 @@ import pytest
 from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, VerbFinder
 from friend_training.inference.predicates import default_finder
 from friend_training.runs.inputs import keep_inputs
-from friend_training.study.config import Config, parse_config
 from friend_training.types import Dialogue, Turn
-from helpers.untrained_run import CONFIG, POOL
+from helpers.tiny_config import tiny_config
+from helpers.untrained_run import POOL
 
 PUBLIC = (
-    "data: {kind: public, scenario: few-shot, csrl_labels: 1, rewriting_labels: 1, dev: 1, pool: 1,"
-    " finder: ltp-framed-verbs, ltp: LTP}\n"
+    "data={kind: public, scenario: few-shot, csrl_labels: 1, rewriting_labels: 1, dev: 1, pool: 1,"
+    " finder: ltp-framed-verbs, ltp: LTP}"
 )
-
-
-def _config(data: str = "", bridge: str = "") -> Config:
-    text = CONFIG
-    if data:
-        text = text.replace(text[text.index("data:") : text.index("encoder:")], data)
-    if bridge:
-        text = text.replace("bridge: {kind: trained, steps: 1, patience: null, dev: 1}", bridge)
-    return parse_config(text, "test.yaml")
 
 
 @pytest.fixture
@@ -36,27 +27,29 @@ def ltp(tmp_path: Path) -> Path:
 
 def test_the_words_of_the_pool_that_the_run_keeps(tmp_path: Path) -> None:
     keep_inputs(tmp_path, POOL)
-    finder = default_finder(tmp_path, _config(), ltp=None)
+    finder = default_finder(tmp_path, tiny_config(), ltp=None)
     assert isinstance(finder, LexiconFinder)
     assert finder.words == {"喜欢", "来", "看"}
 
 
 def test_embedded_dialogues_are_made_again(tmp_path: Path) -> None:
-    finder = default_finder(tmp_path, _config(), ltp=None)
+    finder = default_finder(tmp_path, tiny_config(), ltp=None)
     assert isinstance(finder, LexiconFinder)
     assert finder.words
 
 
 def test_a_parser_comes_first(tmp_path: Path, ltp: Path) -> None:
     keep_inputs(tmp_path, POOL)
-    assert isinstance(default_finder(tmp_path, _config(), ltp=ltp), VerbFinder)
-    by_bridge = _config(bridge=f"bridge: {{kind: ltp, source: {ltp}}}")
+    assert isinstance(default_finder(tmp_path, tiny_config(), ltp=ltp), VerbFinder)
+    by_bridge = tiny_config(f"bridge={{kind: ltp, source: {ltp}}}")
     assert isinstance(default_finder(tmp_path, by_bridge, ltp=None), VerbFinder)
-    assert isinstance(default_finder(tmp_path, _config(PUBLIC.replace("LTP", str(ltp))), ltp=None), FramedVerbFinder)
+    assert isinstance(
+        default_finder(tmp_path, tiny_config(PUBLIC.replace("LTP", str(ltp))), ltp=None), FramedVerbFinder
+    )
 
 
 def test_nothing_to_make_a_finder_of(tmp_path: Path) -> None:
-    gone = _config(PUBLIC.replace("LTP", "nowhere/at/all"))
+    gone = tiny_config(PUBLIC.replace("LTP", "nowhere/at/all"))
     assert default_finder(tmp_path, gone, ltp=None) is None
     keep_inputs(tmp_path, [Dialogue("1", (Turn("A", "没有谓词"),))])
     assert default_finder(tmp_path, gone, ltp=None) is None

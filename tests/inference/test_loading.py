@@ -22,11 +22,14 @@ from helpers.untrained_run import make_run
 
 TURNS = ["你喜欢喝茶吗？", "他来看你。"]
 DIALOGUE = Dialogue("asked", (Turn("A", TURNS[0]), Turn("B", TURNS[1])), (Predicate(1, 2), Predicate(2, 3)))
+THRESHOLD = 0.3
+"""So strict that some labels are chosen and some are not."""
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
-    return make_run(tmp_path_factory.mktemp("runs") / "untrained", tiny_encoder)
+    stricter = [f"tasks.{name}.pick_threshold={THRESHOLD}" for name in ("csrl", "rewriting")]
+    return make_run(tmp_path_factory.mktemp("runs") / "untrained", tiny_encoder, *stricter)
 
 
 @pytest.fixture(scope="module")
@@ -84,12 +87,12 @@ def test_agreement_takes_the_scores_apart(friends: Friends) -> None:
     agreement = friends.agreement(TURNS, ["来", "看"])
     assert agreement.rewrite == friends.rewrite(TURNS)
     assert [one.predicate for one in agreement.roles] == ["来", "看"]
-    weight, threshold = 0.2, 0.3
+    weight = 0.2
     for one in agreement.predicates:
         judged = one.judged
         assert judged.match == pytest.approx(1 - one.distance / max(one.longest, 1))
         assert judged.overall == pytest.approx(weight * judged.confidence + (1 - weight) * (judged.match or 0))
-        assert judged.chosen == ((judged.overall or 0) >= threshold) == (judged.reason == "chosen")
+        assert judged.chosen == ((judged.overall or 0) >= THRESHOLD) == (judged.reason == "chosen")
     matches = [one.judged.match or 0.0 for one in agreement.predicates]
     assert agreement.utterance.match == pytest.approx((matches[0] * matches[1]) ** 0.5)
 

@@ -51,10 +51,10 @@ def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_
 def test_one_file_and_two_lines_are_all_that_a_study_needs(tmp_path, monkeypatch):
     from friend_training.study import data
     from friend_training.study.study import run_study
-    from helpers.small import small_config
+    from helpers.tiny_config import tiny_config
 
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
-    config = small_config("methods=[base, curriculum]", "iterations=2")
+    config = tiny_config("methods=[base, curriculum]", "iterations=2")
     records = run_study(config, tmp_path / "run")
     assert [record["method"] for record in records] == ["base", "curriculum"]
     chosen = [counts["rewriting"]["chosen"] for counts in records[1]["chosen"]]

@@ -17,7 +17,7 @@ from friend_training.study.methods import csrl_shares, rewriting_shares, wanted_
 from friend_training.study.study import run_study
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 DIALOGUE = Dialogue("d", (Turn("A", "看电影吗"), Turn("B", "看")), (Predicate(0, 1),))
 FILM = Argument("ARG1", 0, 1, 3)
@@ -42,11 +42,11 @@ def test_how_many_utterances_need_a_rewrite() -> None:
 
 def test_the_balance_is_golds_or_devs_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
-    config = small_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
+    config = tiny_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
     made = data.load_data(config, None)
     assert wanted_balance(config, made, "csrl") == csrl_shares(made.csrl_dev) != csrl_shares(made.csrl_gold)
     assert wanted_balance(config, made, "rewriting") == rewriting_shares(made.rewriting_gold)
-    turned = small_config("tasks.rewriting.balance=dev", "data.dev=20")
+    turned = tiny_config("tasks.rewriting.balance=dev", "data.dev=20")
     assert wanted_balance(turned, made, "csrl") is None
     assert wanted_balance(turned, made, "rewriting") == rewriting_shares(made.rewriting_dev)
     assert rewriting_shares(made.rewriting_dev) != rewriting_shares(made.rewriting_gold)
@@ -67,7 +67,7 @@ def test_the_best_of_each_kind_are_chosen(pick: TopN | Share) -> None:
 
 def test_a_diagnosis_takes_the_balanced_share_of_what_it_looks_at(tmp_path: Path) -> None:
     """By match the right ones of both kinds, by confidence as many of each kind, which are wrong."""
-    config = small_config("tasks.csrl.pick_threshold={share: 0.5}", "tasks.csrl.confidence_weight=0")
+    config = tiny_config("tasks.csrl.pick_threshold={share: 0.5}", "tasks.csrl.confidence_weight=0")
     right = np.array([True, True, False, False, True, True, False, False])
     match = np.where(right, 1.0, 0.0)
     kinds = ["within"] * 4 + ["across"] * 4
@@ -104,7 +104,7 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
     chosen = ("tasks.csrl.balance=gold", "tasks.csrl.content=only", "tasks.csrl.pick_threshold={share: 0.5}")
     few = ("data.target=film", "data.pool=12", "tasks.csrl.base_steps=80", "checked_labels=all")
-    config = small_config('methods=["base", "fdt", "fdt-checked"]', *few, *chosen)
+    config = tiny_config('methods=["base", "fdt", "fdt-checked"]', *few, *chosen)
     run_study(config, tmp_path / "run")
     made = data.load_data(config, None)
     turns = {dialogue.id: len(dialogue.turns) for dialogue in made.pool}

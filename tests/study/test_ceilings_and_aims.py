@@ -22,10 +22,11 @@ from friend_training.study.diagnosis_page import FOLDER, keep_diagnosis
 from friend_training.study.folders import method_folder
 from friend_training.study.open import last_thresholds, threshold_at
 from friend_training.study.study import run_study
-from helpers.small import contents, small_config
+from helpers.study_contents import contents
+from helpers.tiny_config import tiny_config
 
 METHODS = ["base", "sst", "fdt", "fdt-oracle", "fdt-gold-bridge"]
-CONFIG = small_config(
+CONFIG = tiny_config(
     f"methods={json.dumps(METHODS)}",
     "data.target=film",
     "data.dev=8",

@@ -15,7 +15,7 @@ from friend_training.study.folders import method_folder
 from friend_training.study.methods import all_labels
 from friend_training.study.study import run_study
 from friend_training.study.tasks import TASKS, make_second_task, make_task
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
 SCORED_ONLY = [name for name, spec in METHODS.items() if spec.procedure == "score-only"]
@@ -30,7 +30,7 @@ def studied(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
-        config = small_config(f"methods={json.dumps(ALL)}", "data.target=film", "iterations=2", LEARNT)
+        config = tiny_config(f"methods={json.dumps(ALL)}", "data.target=film", "iterations=2", LEARNT)
         records = {record["method"]: record for record in run_study(config, folder)}
         again = {record["method"]: record for record in run_study(config, folder)}
     assert records == again
@@ -90,7 +90,7 @@ def test_strong_friends_come_from_all_labels_and_only_fdt_s_updates_them(studied
 
 def test_second_models_are_different_models(studied):
     folder, _ = studied
-    config = small_config()
+    config = tiny_config()
     encoder = str(folder / "encoder")
     csrl, rewriting = (make_second_task(config, name, encoder).definition for name in TASKS)
     assert csrl.mark != make_task(config, "csrl", encoder).definition.mark
@@ -161,9 +161,9 @@ def test_all_the_bridges_labels_are_all(studied):
 
 
 def test_all_labels_are_those_of_the_domain_that_gold_is_from():
-    gold = all_labels(small_config(), None)
+    gold = all_labels(tiny_config(), None)
     assert (len(gold.rewriting), gold.rewriting[0].dialogue.id) == (data.EMBEDDED_TRAIN, "train-film-11-2000")
     files = ("csrl_train", "csrl_dev", "csrl_test", "rewriting_train", "rewriting_dev", "rewriting_test", "pool")
     section = {"kind": "files"} | dict.fromkeys(files, "x.jsonl")
     with pytest.raises(ConfigError, match="all labels are gold"):
-        all_labels(small_config(f"data={json.dumps(section)}"), None)
+        all_labels(tiny_config(f"data={json.dumps(section)}"), None)

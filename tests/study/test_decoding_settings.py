@@ -8,7 +8,7 @@ from friend_training.study.setup import base_settings
 from friend_training.study.study import run_study
 from friend_training.study.tasks import make_second_task, make_task
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 LATER = (
     *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "rewriting_metric=restored_f1"),
@@ -17,7 +17,7 @@ LATER = (
 
 
 def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
-    plain, better = small_config(), small_config(*LATER)
+    plain, better = tiny_config(), tiny_config(*LATER)
     names = {setting.partition("=")[0] for setting in LATER}
     assert names.isdisjoint(plain.model_dump(mode="json"))
     given = {name: str(better.model_dump(mode="json")[name]) for name in names}
@@ -26,13 +26,13 @@ def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
 
 
 def test_base_depends_on_what_it_sees_and_how_it_is_decoded_alone() -> None:
-    settings = [base_settings(small_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
+    settings = [base_settings(tiny_config(*some).model_dump(mode="json"), "base") for some in ((), *zip(LATER))]
     assert settings[0] not in settings[1:5]
     assert settings[5] == settings[6] == settings[0]
 
 
 def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
-    config = small_config('methods=["base", "fdt-checked", "bridge-labels-all", "bridge-alone"]', *LATER)
+    config = tiny_config('methods=["base", "fdt-checked", "bridge-labels-all", "bridge-alone"]', *LATER)
     records = run_study(config, tmp_path / "run")
     assert [record["method"] for record in records] == list(config.methods)
     assert run_config(tmp_path / "run") == config
@@ -52,5 +52,5 @@ def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:
             return [(SentenceRoles(s.predicates[0], (SentenceArgument("ARG0", 0, 1),)),) for s in sentences]
 
     asked = [Sentence("s", "他看", (Predicate(1, 2),))]
-    (plain,), (better,) = (naming_bridge(small_config(*some), HeAlone()).label(asked) for some in ((), LATER))
+    (plain,), (better,) = (naming_bridge(tiny_config(*some), HeAlone()).label(asked) for some in ((), LATER))
     assert (len(plain[0].arguments), len(better[0].arguments)) == (1, 0)

@@ -14,8 +14,8 @@ from friend_training.experiments.results import settings_id
 from friend_training.inference.export import export_model
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
+from friend_training.nn import distributed
 from friend_training.nn import task as torch_task
-from friend_training.nn import training
 from friend_training.report.page import machine
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Test
@@ -32,7 +32,8 @@ from friend_training.study.setup import make_engine, take_over_base, visible_car
 from friend_training.study.study import run_study
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.task import CsrlDefinition
-from helpers.small import contents, small_config
+from helpers.study_contents import contents
+from helpers.tiny_config import tiny_config
 from helpers.untrained_run import make_run
 
 
@@ -49,10 +50,10 @@ def cards(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 def test_a_config_names_a_device_and_its_result_does_not() -> None:
-    usual = small_config()
+    usual = tiny_config()
     assert usual.device == "auto"
     for name in ("cpu", "cuda", "cuda:1", "mps"):
-        other = small_config(f"device={name}")
+        other = tiny_config(f"device={name}")
         assert f"device: {name}\n" in config_text(other)
         assert parse_config(config_text(other), "again") == other
         assert settings_id(other.model_dump(mode="json")) == settings_id(usual.model_dump(mode="json"))
@@ -62,7 +63,7 @@ def test_a_config_names_a_device_and_its_result_does_not() -> None:
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "cpu:0", "cuda:", "CUDA"])
 def test_other_names_are_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=r"device: .*expected auto, cpu, cuda, cuda:N or mps \(given"):
-        small_config(f"device='{name}'")
+        tiny_config(f"device='{name}'")
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:7", "mps"])
@@ -76,12 +77,12 @@ def test_a_device_that_is_not_here_is_refused_before_anything_is_made(
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(study, "load_data", too_late)
     with pytest.raises(ConfigError, match=f"device '{name}'"):
-        run_study(small_config(f"device={name}"), tmp_path / "run")
+        run_study(tiny_config(f"device={name}"), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
 def test_local_workers_have_a_card_each(cards: Callable[[int], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    eight, two, one = (small_config(f"engine.workers={count}").engine for count in (8, 2, 1))
+    eight, two, one = (tiny_config(f"engine.workers={count}").engine for count in (8, 2, 1))
     cards(3)
     for name in ("auto", "cuda"):
         assert make_engine(eight, name) == LocalEngine(3, ("0", "1", "2"))
@@ -106,13 +107,13 @@ def test_ray_is_asked_for_cards(cards: Callable[[int], None]) -> None:
 
 
 def begun(folder: Path, *changes: str) -> Run:
-    return Run.create(folder, config_text(small_config(*changes)), {})
+    return Run.create(folder, config_text(tiny_config(*changes)), {})
 
 
 def test_a_run_may_go_on_elsewhere(tmp_path: Path) -> None:
     run = begun(tmp_path / "run", "device=cuda")
     before = run.config_text
-    remember_methods(run, small_config("device=cpu"))
+    remember_methods(run, tiny_config("device=cpu"))
     assert run.config_text == before
     assert resumed_config(run.folder, []).device == "cuda", "resumed, it computes where it did"
     assert resumed_config(run.folder, ["device=mps", "threads=2"]).device == "mps"
@@ -147,11 +148,11 @@ def test_a_base_of_changed_batches_is_not_taken_over(tmp_path: Path) -> None:
     done = begun(other.folder / "methods" / "base")
     for task in TASKS:
         done.do(Test(task), dict)
-    take_over_base(mine, small_config(), "base", [other.folder])
+    take_over_base(mine, tiny_config(), "base", [other.folder])
     assert (mine.folder / "methods" / "base").is_dir()
     resumed_config(other.folder, ["tasks.csrl.training.batch_size=2"])
     third = begun(tmp_path / "third", "tasks.csrl.training.batch_size=2")
-    take_over_base(third, small_config("tasks.csrl.training.batch_size=2"), "base", [other.folder])
+    take_over_base(third, tiny_config("tasks.csrl.training.batch_size=2"), "base", [other.folder])
     assert not (third.folder / "methods" / "base").exists()
 
 
@@ -172,11 +173,11 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
-    config = small_config("methods=[base, fdt]", "device=cpu")
+    config = tiny_config("methods=[base, fdt]", "device=cpu")
     run_study(config, tmp_path / "whole")
     cuda = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_backward", failing_at(30, cuda, training._backward))
+        patch.setattr(distributed, "backward", failing_at(30, cuda, distributed.backward))
         with pytest.raises(DeviceMemoryError, match=r"task rewriting: cpu .* lower batch_size \(now 4\)"):
             run_study(config, tmp_path / "stopped")
     assert not (tmp_path / "stopped" / "methods" / "base" / "phases" / "train-rewriting-0.json").exists()
@@ -193,9 +194,9 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
 
 def test_another_error_of_a_network_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
-    monkeypatch.setattr(training, "_backward", failing_at(1, RuntimeError("shapes differ"), training._backward))
+    monkeypatch.setattr(distributed, "backward", failing_at(1, RuntimeError("shapes differ"), distributed.backward))
     with pytest.raises(RuntimeError, match="shapes differ"):
-        run_study(small_config("methods=[base]"), tmp_path / "run")
+        run_study(tiny_config("methods=[base]"), tmp_path / "run")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ import pytest
 
 from friend_training.study import data
 from friend_training.study.study import run_study
-from helpers.small import contents, small_config
+from helpers.study_contents import contents
+from helpers.tiny_config import tiny_config
 
 without_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
 
@@ -23,7 +24,7 @@ without_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason
 def test_others_make_the_same_study(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
     for name, changes in (("here", []), ("there", [engine])):
-        run_study(small_config("methods=[base, fdt]", *changes), tmp_path / name)
+        run_study(tiny_config("methods=[base, fdt]", *changes), tmp_path / name)
     here, there = contents(tmp_path / "here"), contents(tmp_path / "there")
     different = {Path(name).name for name in here | there if here.get(name) != there.get(name)}
     assert different == {"config.yaml"}  # which says who labelled

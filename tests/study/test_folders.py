@@ -20,7 +20,7 @@ from friend_training.study.folders import (
     whole_run,
     write_records,
 )
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 
 def test_shared_resources_are_remembered_as_seen_from_the_run(tmp_path: Path) -> None:
@@ -44,15 +44,15 @@ def test_a_method_belongs_to_its_study(tmp_path: Path) -> None:
 
 
 def make_run(folder: Path, *changes: str) -> Run:
-    return Run.create(folder, config_text(small_config(*changes)), {})
+    return Run.create(folder, config_text(tiny_config(*changes)), {})
 
 
 def test_methods_asked_for_later_are_remembered(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run", "methods=[base, fdt]")
     before = run.config_text
-    remember_methods(run, small_config("methods=[base]", "threads=2"))
+    remember_methods(run, tiny_config("methods=[base]", "threads=2"))
     assert run.config_text == before, "nothing new"
-    remember_methods(run, small_config("methods=[base, sst, fdt, sst-as-many]"))
+    remember_methods(run, tiny_config("methods=[base, sst, fdt, sst-as-many]"))
     assert run_config(run.folder).methods == ("base", "fdt", "sst", "sst-as-many")
     whole = yaml.safe_load(run.config_text)
     assert {**whole, "methods": ["base", "fdt"]} == yaml.safe_load(before)
@@ -61,12 +61,12 @@ def test_methods_asked_for_later_are_remembered(tmp_path: Path) -> None:
 def test_other_settings_are_refused(tmp_path: Path) -> None:
     run = make_run(tmp_path / "run")
     with pytest.raises(RunError, match=r"other settings of iterations, tasks.csrl.pick_threshold; use another"):
-        remember_methods(run, small_config("iterations=5", "tasks.csrl.pick_threshold=0.9"))
+        remember_methods(run, tiny_config("iterations=5", "tasks.csrl.pick_threshold=0.9"))
     kept = yaml.safe_load(run.config_text)
     del kept["tasks"]["csrl"]["restart"]  # as a version of before knew it
     (run.folder / "config.yaml").write_text(yaml.safe_dump(kept), encoding="utf-8")
     with pytest.raises(RunError, match=r"tasks.csrl.restart"):
-        remember_methods(run, small_config())
+        remember_methods(run, tiny_config())
 
 
 def test_settings_that_differ_are_named() -> None:
@@ -77,10 +77,11 @@ def test_settings_that_differ_are_named() -> None:
 def test_a_run_is_finished_when_all_its_methods_have_records(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", "methods=[base, sst, fdt]").folder
     assert not is_finished(folder)
-    write_records(folder, [{"method": "fdt", "n": 1}, {"method": "base", "n": 1}])
+    write_records(folder, [{"method": "fdt", "metrics": {"n": 1}}, {"method": "base", "metrics": {"n": 1}}])
     assert not is_finished(folder)
-    write_records(folder, [{"method": "sst", "n": 2}, {"method": "fdt", "n": 2}])
-    assert [(record["method"], record["n"]) for record in read_records(folder)] == [("base", 1), ("sst", 2), ("fdt", 2)]
+    write_records(folder, [{"method": "sst", "metrics": {"n": 2}}, {"method": "fdt", "metrics": {"n": 2}}])
+    found = [(record["method"], record["metrics"]["n"]) for record in read_records(folder)]
+    assert found == [("base", 1), ("sst", 2), ("fdt", 2)]
     assert is_finished(folder)
 
 

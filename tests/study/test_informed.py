@@ -11,13 +11,13 @@ from friend_training.study import data
 from friend_training.study.folders import method_folder
 from friend_training.study.setup import as_dialogues, base_settings
 from friend_training.study.study import run_study
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 
 def test_base_goes_on_from_the_bridges_sentences(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
     folder = tmp_path / "run"
-    run_study(small_config("methods=[base]", "informed=true"), folder)
+    run_study(tiny_config("methods=[base]", "informed=true"), folder)
     made = Run.open(folder).require(Prepare("informed-after"))
     assert (made["sentences"], made["steps"]) == (27, 12)
     weights = (folder / "informed-after" / "model.safetensors").read_bytes()
@@ -25,7 +25,7 @@ def test_base_goes_on_from_the_bridges_sentences(tmp_path, monkeypatch):
     assert base.checkpoint("csrl", 0).joinpath("model.safetensors").read_bytes() != weights
     assert base.require(Train("csrl", 0))["gold"] > 0
     usual = tmp_path / "usual"
-    run_study(small_config("methods=[base]"), usual)
+    run_study(tiny_config("methods=[base]"), usual)
     same = {
         task: checkpoint_digest(base.checkpoint(task, 0))
         == checkpoint_digest(Run.open(method_folder(usual, "base")).checkpoint(task, 0))
@@ -56,13 +56,11 @@ def test_sentences_are_dialogues_of_one_turn():
 )
 def test_what_cannot_be_informed_is_refused(change, why):
     with pytest.raises(ConfigError, match=f"informed: .*{why}"):
-        small_config("informed=true", change)
+        tiny_config("informed=true", change)
 
 
 def test_an_informed_base_is_another_base_and_depends_on_the_bridge():
-    usual, informed = small_config().model_dump(mode="json"), small_config("informed=true").model_dump(mode="json")
-    longer = small_config("informed=true", "bridge.steps=99").model_dump(mode="json")
+    usual, informed = tiny_config().model_dump(mode="json"), tiny_config("informed=true").model_dump(mode="json")
+    longer = tiny_config("informed=true", "bridge.steps=99").model_dump(mode="json")
     assert base_settings(usual, "base") != base_settings(informed, "base") != base_settings(longer, "base")
-    assert base_settings(usual, "base") == base_settings(
-        small_config("bridge.steps=99").model_dump(mode="json"), "base"
-    )
+    assert base_settings(usual, "base") == base_settings(tiny_config("bridge.steps=99").model_dump(mode="json"), "base")

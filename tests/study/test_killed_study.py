@@ -16,9 +16,10 @@ from friend_training.runs.steps import Train
 from friend_training.study import data
 from friend_training.study.study import run_study
 from helpers import lives
-from helpers.small import contents, small_config
+from helpers.study_contents import contents
+from helpers.tiny_config import DRAWN_FROM
 
-METHODS = ("base", "sst", "fdt")
+METHODS = lives.METHODS
 
 
 @dataclass(frozen=True)
@@ -96,18 +97,18 @@ def test_it_died_at_every_event_of_every_phase(after: Lives) -> None:
 
 
 def test_a_finished_study_is_left_as_it_is(after: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", lives.DRAWN_FROM)
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
     before = contents(after.folder / "again")
-    records = run_study(small_config(), after.folder / "again")
+    records = run_study(lives.config(), after.folder / "again")
     assert contents(after.folder / "again") == before
     assert [record["method"] for record in records] == list(METHODS)
     assert [json.loads(line) for line in before["results.jsonl"].decode().splitlines()] == records
 
 
 def test_other_data_are_refused(after: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", lives.DRAWN_FROM)
+    monkeypatch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
     with pytest.raises(RunError, match="made from other data: csrl_gold"):
-        run_study(small_config("seed=2"), after.folder / "again")
+        run_study(lives.config("seed=2"), after.folder / "again")
 
 
 def test_every_method_started_from_the_same_base(after: Lives) -> None:

@@ -11,7 +11,7 @@ from friend_training.study import data
 from friend_training.study.data import draw_examples, draw_predicates, first_units, load_data
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Rewrite, Roles
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 EXAMPLES = csrl_examples(generate(60, seed=1, domain=Domain.FILM))
 UNITS = {(example.dialogue.id, label.predicate): label for example in EXAMPLES for label in example.roles}
@@ -74,7 +74,7 @@ def fewer_to_draw_from(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_parts_of_a_run_have_no_dialogue_in_common() -> None:
-    found = load_data(small_config(), None)
+    found = load_data(tiny_config(), None)
     parts = {
         "csrl_gold": [e.dialogue for e in found.csrl_gold],
         "rewriting_gold": [e.dialogue for e in found.rewriting_gold],
@@ -93,17 +93,17 @@ def test_the_parts_of_a_run_have_no_dialogue_in_common() -> None:
 
 
 def test_fingerprints_are_stable() -> None:
-    first, again = (load_data(small_config(), None).fingerprints() for _ in range(2))
+    first, again = (load_data(tiny_config(), None).fingerprints() for _ in range(2))
     assert first == again
     # The run's seed draws the labels and nothing else: the corpora are as fixed as published ones.
-    other = load_data(small_config("seed=2"), None).fingerprints()
+    other = load_data(tiny_config("seed=2"), None).fingerprints()
     assert {name for name in first if first[name] != other[name]} == {"csrl_gold", "rewriting_gold"}
     assert first["bridge_train"][:16] == "ecb3aa780874dbad"
     assert first["pool"][:16] == "f27ffa051487b987"
 
 
 def test_the_audit_knows_the_hidden_gold() -> None:
-    found = load_data(small_config(), None)
+    found = load_data(tiny_config(), None)
     assert found.audit is not None
     made = generate(12, seed=data.POOL_SEED, domain=Domain.TRAVEL, prefix="pool-")
     assert [one.dialogue for one in made] == list(found.pool)
@@ -120,7 +120,7 @@ def test_the_audit_knows_the_hidden_gold() -> None:
 
 def test_own_files_need_a_bridge_that_is_there() -> None:
     names = ", ".join(f"{task}_{part}: x" for task in ("csrl", "rewriting") for part in ("train", "dev", "test"))
-    config = small_config(f"data={{kind: files, pool: x, {names}}}")
+    config = tiny_config(f"data={{kind: files, pool: x, {names}}}")
     with pytest.raises(ConfigError, match=r"bridge\.kind"):
         load_data(config, None)
 
@@ -128,13 +128,13 @@ def test_own_files_need_a_bridge_that_is_there() -> None:
 def test_making_the_data_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "AT_ONCE", 7)
     told: list[tuple[int, int]] = []
-    found = load_data(small_config(), None, lambda done, total: told.append((done, total)))
+    found = load_data(tiny_config(), None, lambda done, total: told.append((done, total)))
     total = 2 * 60 + 6 + 6 + 12 + 30
     assert [done for done, _ in told] == sorted({done for done, _ in told})
     assert {of for _, of in told} == {total}
     assert told[-1] == (total, total)
     assert len(told) > 20
-    assert found.fingerprints() == load_data(small_config(), None).fingerprints(), "in pieces or not"
+    assert found.fingerprints() == load_data(tiny_config(), None).fingerprints(), "in pieces or not"
 
 
 def test_a_part_of_the_work_counts_by_its_own_measure() -> None:

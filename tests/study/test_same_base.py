@@ -12,11 +12,11 @@ from friend_training.study.config import Config
 from friend_training.study.folders import method_folder
 from friend_training.study.study import run_study
 from friend_training.study.tasks import TASKS
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 
 def config(*overrides: str) -> Config:
-    return small_config('methods=["base", "base-full", "fdt-sf"]', "data.target=film", "iterations=1", *overrides)
+    return tiny_config('methods=["base", "base-full", "fdt-sf"]', "data.target=film", "iterations=1", *overrides)
 
 
 def digests(folder: Path, method: str) -> dict[str, str]:

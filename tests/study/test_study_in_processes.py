@@ -10,7 +10,7 @@ from friend_training.study import data
 from friend_training.study.folders import is_finished, read_records
 from friend_training.study.study import run_study
 from helpers.several import in_processes
-from helpers.small import small_config
+from helpers.tiny_config import tiny_config
 
 
 def live(folder: str) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def live(folder: str) -> dict[str, Any]:
 
     os.replace = spy
     data.EMBEDDED_TRAIN = 40
-    records = run_study(small_config("methods=[base, fdt]"), Path(folder))
+    records = run_study(tiny_config("methods=[base, fdt]"), Path(folder))
     return {"written": written, "records": records}
 
 

@@ -1,6 +1,5 @@
-"""The smallest study that still has every phase: a tiny encoder and bridge, a handful of labels, two shards of pool."""
-
-from pathlib import Path
+"""The one config of the tests, the smallest that still has every phase: a tiny encoder and bridge, a handful of labels,
+two shards of pool. Whoever needs it otherwise names the settings that differ."""
 
 from friend_training.study.config import Config, parse_config
 
@@ -28,10 +27,10 @@ TASK = """
     training: *training
 """
 TEXT = f"""
-name: small
+name: tiny
 seed: 1
 threads: 1
-methods: [base, sst, fdt]
+methods: [base, fdt]
 data: {{kind: embedded, domain: film, target: travel, csrl_labels: 8, rewriting_labels: 8, dev: 6, test: 6, pool: 12,
   bridge_sentences: 30}}
 encoder: {{kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}}
@@ -49,18 +48,9 @@ friendship: {{scoring: paper, mean: geometric, speakers: keep}}
 """
 
 
-def small_config(*overrides: str) -> Config:
-    return parse_config(TEXT, "small.yaml", list(overrides))
+DRAWN_FROM = 40
+"""So many dialogues to draw gold from, instead of thousands, which take seconds to make."""
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every byte of a study that must not depend on when it ran or how often it was interrupted.
-
-    Left out: phases/ and the report (they keep seconds), environment.json, the lock.
-    """
-    changing = ("phases", "environment.json", "lock", "report.html")
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not any(part in changing for part in path.relative_to(folder).parts)
-    }
+def tiny_config(*changes: str) -> Config:
+    return parse_config(TEXT, "tiny.yaml", list(changes))
