@@ -4,7 +4,7 @@ import os
 import stat
 from pathlib import Path
 
-import patience
+from helpers import patience
 
 # Before torch is imported: the sums of several threads come in no fixed order, and two cores are soon too few.
 os.environ["OMP_NUM_THREADS"] = "1"

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 from rich.cells import cell_len
-from tiny_study import FriendTrain
+
+from helpers.command import FriendTrain
 
 COMMANDS = (
     "demo",
