@@ -19,9 +19,10 @@ def load(name: str) -> ModuleType:
 
 
 def test_two_classifiers(tmp_path: Path) -> None:
+    """One class for all would be right in about 1/2 and 1/4; the two stars of a polarity are told apart by nothing."""
     accuracy = load("two_classifiers").main(tmp_path / "run")
-    assert accuracy["polarity"] > 0.6
-    assert accuracy["stars"] > 0.3
+    assert accuracy["polarity"] > 0.9
+    assert accuracy["stars"] > 0.4
 
 
 def test_the_readme_prints_the_example_as_it_is() -> None:
