@@ -231,7 +231,7 @@ def dialogue_group(dialogue_id: str) -> str:
     return _CUT.sub("", dialogue_id)
 
 
-# The role names of PropBank-style SRL parsers, mapped onto those of the CSRL data (DESIGN 5.4).
+# The role names of PropBank-style SRL parsers, mapped onto those of the CSRL data.
 
 
 _NUMBERED = {f"{prefix}{n}": f"ARG{n}" for prefix in ("A", "ARG") for n in range(5)}

@@ -1,4 +1,4 @@
-"""Finding the predicates of unlabeled text (DESIGN 5.1): the paper is silent on where they come from.
+"""Finding the predicates of unlabeled text: the paper does not say where they come from.
 
 Measured with LTP tiny on all turns of the dialogues, exact spans against the annotated predicates, of which there is
 about one per turn; overlap is the share of annotated predicates that some found word overlaps:

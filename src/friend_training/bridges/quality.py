@@ -1,4 +1,4 @@
-"""How good a bridge is: the bound it sets on friend-training (DESIGN 5.17)."""
+"""How good a bridge is: the bound it sets on friend-training (docs/decisions.md#the-bridge-bounds-the-method)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Controls for the case study: the bridge itself as a CSRL parser, and self-training on its labels (DESIGN 5.17)."""
+"""Controls for the case study: the bridge itself as a CSRL parser, and self-training on its labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

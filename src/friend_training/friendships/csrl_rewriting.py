@@ -2,7 +2,7 @@
 
 The common space Σ is the label space of CSRL as text: for each of the K predicates of u_t, its arguments (role and
 string). CSRL's arguments are read off the dialogue. The rewrite u_t' is given to a sentence-level SRL parser with fixed
-parameters, the bridge, which is asked about each predicate at its exact place in u_t' (DESIGN 5.2).
+parameters, the bridge, which is asked about each predicate at its exact place in u_t'.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ Sigma = tuple[tuple[RoleString, ...], ...]
 
 
 def translate_roles(inputs: Sequence[Dialogue], predictions: Sequence[Sequence[Prediction]]) -> list[Sigma]:
-    """F_a: the arguments of each predicate as strings; a bare speaker token becomes 我 or 你 (DESIGN 5.3)."""
+    """F_a: the arguments of each predicate as strings; a bare speaker token becomes 我 or 你."""
     return [
         tuple(_strings_of(dialogue, unit.label) for unit in units)
         for dialogue, units in zip(inputs, predictions, strict=True)

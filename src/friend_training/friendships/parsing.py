@@ -1,7 +1,7 @@
 """The friendship that the paper's appendix sketches: a constituency and a dependency parser of the same sentences.
 
 The sketch asks whether exactly one arc enters each phrase. All gold trees pass, but so does a chain, where every word
-hangs on the word before, against any tree, and a flat tree against anything (DESIGN 5.18). So it is kept under the name
+hangs on the word before, against any tree, and a flat tree against anything. So it is kept under the name
 `paper`, and by default the phrases are compared with the yields of dependency subtrees, in both directions, through
 head rules: the common space Σ is the unlabelled dependency tree. A phrase structure tree has one inside, in which the
 yield of a word is the largest phrase that it is the head of.

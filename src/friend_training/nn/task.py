@@ -25,7 +25,7 @@ from friend_training.nn.threads import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
 from friend_training.runs.processes import rank, world
 
-# What methods that work inside training ask of a task beyond the four verbs (DESIGN 4). `TorchTask` has it.
+# What methods that work inside training ask of a task beyond the four verbs. `TorchTask` has it.
 
 
 class NetworkTask(Task, Protocol):

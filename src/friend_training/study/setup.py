@@ -66,7 +66,7 @@ def visible_cards() -> tuple[str, ...]:
     return tuple(name.strip() for name in names[:count])
 
 
-# The informed setting (DESIGN 5.17): every method starts from its few labels and from the bridge's training data.
+# The informed setting: every method starts from its few labels and from the bridge's training data.
 #
 # The bridge carries supervision of its own, and a CSRL parser that has never seen it may lose against the bridge alone.
 # Here CSRL learns the same sentences, as dialogues of one turn, before Base sees its first gold label. They are not

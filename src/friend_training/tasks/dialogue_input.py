@@ -2,7 +2,7 @@
 
 [CLS] · context turns · u_t · [SEP]. For CSRL every turn begins with a speaker token, the empty opening turn too; for
 rewriting turns are parted by [SEP] and the last [SEP] is the place 'at the end' of u_t.
-Too long dialogues lose their OLDEST pieces, never the current utterance (DESIGN 5.8).
+Too long dialogues lose their OLDEST pieces, never the current utterance (docs/decisions.md#long-dialogues).
 """
 
 from collections.abc import Sequence

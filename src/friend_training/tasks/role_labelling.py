@@ -135,7 +135,7 @@ def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]]
 
 PredicateMark = Literal["after", "input"]
 """Where the network is told which predicate is meant: after the encoder (one pass per dialogue for all its
-predicates) or in its input (as CSAGN, one pass per predicate). DESIGN 5.9."""
+predicates) or in its input (as CSAGN, one pass per predicate). docs/decisions.md#where-the-predicate-is-marked"""
 
 
 @dataclass(frozen=True, slots=True)

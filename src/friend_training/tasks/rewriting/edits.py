@@ -115,7 +115,7 @@ def origin(rewrite: Rewrite, dialogue: Dialogue) -> list[tuple[int, int]]:
 def place_of(rewrite: Rewrite, utterance: str, start: int, end: int) -> tuple[int, int] | None:
     """Where characters [start, end) of u_t stand in u_t'; None if one was deleted or something was inserted between.
 
-    Exact, not a search for the same string: a predicate that occurs twice is told apart (DESIGN 5.2).
+    Exact, not a search for the same string: a predicate that occurs twice is told apart.
     """
     if not 0 <= start < end <= len(utterance):
         raise ValueError(f"[{start}, {end}) is no span of an utterance of {len(utterance)} characters")

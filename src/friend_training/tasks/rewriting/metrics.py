@@ -1,4 +1,4 @@
-"""The metrics of dialogue rewriting, all over characters: a space is a character like any other (DESIGN 5.14).
+"""The metrics of dialogue rewriting, all over characters: a space is a character like any other.
 
 - WER: the edit distances of all utterances together, divided by the length of all references together.
 - ROUGE-L: per utterance the F1 of the longest common subsequence, 2·LCS / (|prediction| + |reference|); the mean.

@@ -21,7 +21,7 @@ from friend_training.types import Dialogue, Rewrite
 
 
 NO_START, NO_END = 1, 0
-"""'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS] (DESIGN 5.10)."""
+"""'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS]."""
 
 
 @dataclass(frozen=True, slots=True)
