@@ -1,4 +1,4 @@
-"""Rooms speak through their `__init__`: it lists the public names, opens each on first use, and loads nothing before."""
+"""Rooms speak through their `__init__`: it lists public names, opens each on first use and loads nothing before."""
 
 import subprocess
 import sys

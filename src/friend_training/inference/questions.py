@@ -81,8 +81,8 @@ def _check_text(text: str, where: str) -> None:
         raise DataError(f"{where} is not valid Unicode: it has a lone surrogate")
 
 
-PIECES = 16_384
-"""Pieces labelled at a time, counted once for each predicate: attention over more would take gigabytes."""
+TOKENS = 16_384
+"""Tokens labelled at a time, counted once for each predicate: attention over more would take gigabytes."""
 
 
 Kind = Literal["rewrite", "roles", "agreement"]
@@ -106,12 +106,12 @@ def question(kind: Kind, given: GivenDialogue, predicates: Sequence[GivenPredica
 
 
 def in_parts(dialogues: Numbered, lengths: dict[int, int]) -> list[list[int]]:
-    """The dialogues in parts of at most `PIECES` pieces, or of one dialogue; a length counts for each predicate."""
+    """The dialogues in parts of at most `TOKENS` tokens, or of one dialogue; a length counts for each predicate."""
     parts: list[list[int]] = []
     used = 0
     for number, dialogue in dialogues.items():
         cost = lengths[number] * len(dialogue.predicates)
-        if not parts or used + cost > PIECES:
+        if not parts or used + cost > TOKENS:
             parts.append([])
             used = 0
         parts[-1].append(number)

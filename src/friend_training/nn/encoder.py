@@ -140,7 +140,7 @@ class EncoderShape:
 
 
 class Encoder(nn.Module):
-    """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`.
+    """E = BERT(x_1 … x_M): tokens in, vectors out (section 4.1). The width is `self.width`.
 
     Any encoder of transformers will do: it is given what its own `forward` takes, and nothing else is asked of it.
     """
@@ -251,7 +251,7 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     return Tokenizer.load(folder)
 
 
-# Encoders of either kind, by their folder: word pieces through transformers, or words through our own BiLSTM.
+# Encoders of either kind, by their folder: tokens through transformers, or words through our own BiLSTM.
 
 
 AnyEncoder = Encoder | WordEncoder

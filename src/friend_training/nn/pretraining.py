@@ -44,7 +44,7 @@ def pretrain_encoder(folder: str | Path, texts: Sequence[str], shape: EncoderSha
 def neighbour_vectors(
     texts: Sequence[str], tokenizer: Tokenizer, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Unit vectors [vocabulary, width] of all pieces, and which of them have neighbours at all."""
+    """Unit vectors [vocabulary, width] of all tokens, and which of them have neighbours at all."""
     tokenizer.remember(texts)
     return line_vectors([tokenizer.ids(text) for text in texts], len(tokenizer.backend), width, seed=seed)
 
@@ -52,7 +52,7 @@ def neighbour_vectors(
 def line_vectors(
     lines: Sequence[Sequence[int]], size: int, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The same for lines of numbers below `size`, be they pieces or words."""
+    """The same for lines of numbers below `size`, be they tokens or words."""
     gap = (-1,) * max(DISTANCES)  # no neighbours across lines
     line = np.array([number for numbers in lines for number in (*numbers, *gap)])
     tables = []

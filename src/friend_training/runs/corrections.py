@@ -78,7 +78,7 @@ def read_corrections(folder: str | Path) -> list[Correction]:
     return found
 
 
-def keep_correction(folder: str | Path, correction: Correction) -> None:
+def save_correction(folder: str | Path, correction: Correction) -> None:
     """Add a correction to a run, whole or not at all, whoever else adds one at the same time."""
     folder = Path(folder)
     with one_at_a_time(folder / CORRECTIONS):

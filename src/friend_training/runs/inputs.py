@@ -24,7 +24,7 @@ INPUTS, GOLD = "inputs.parquet", "gold.parquet"
 AT_A_TIME = 10_000
 
 
-def keep_inputs(folder: Path, inputs: Iterable[Input]) -> None:
+def save_inputs(folder: Path, inputs: Iterable[Input]) -> None:
     """Inputs are dataclasses, or whatever else pydantic can write as JSON. They are written as they come."""
     schema = pa.schema([("id", pa.string()), ("input", pa.string())])
     with atomic_file(folder / INPUTS) as temporary, pq.ParquetWriter(temporary, schema) as writer:
@@ -33,17 +33,17 @@ def keep_inputs(folder: Path, inputs: Iterable[Input]) -> None:
             writer.write_table(pa.table([[given.id for given in batch], _json(batch)], schema=schema))
 
 
-def keep_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
+def save_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
     """The gold labels that each task was trained on: what is chosen should look like them."""
     names = [task for task, of_task in labels.items() for _ in of_task]
     _write(folder / GOLD, {"task": names, "label": _json(label for of_task in labels.values() for label in of_task)})
 
 
-def is_kept(folder: Path) -> bool:
+def is_saved(folder: Path) -> bool:
     return (folder / INPUTS).is_file() and (folder / GOLD).is_file()
 
 
-def kept_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
+def saved_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     """The JSON of these inputs, as far as the run has kept them."""
     wanted = sorted(set(ids))
     if not (folder / INPUTS).is_file() or not wanted:
@@ -52,7 +52,7 @@ def kept_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     return dict(zip(rows["id"].to_pylist(), rows["input"].to_pylist(), strict=True))
 
 
-def kept_gold(folder: Path, task: str) -> list[str]:
+def saved_gold(folder: Path, task: str) -> list[str]:
     """The JSON of a task's gold labels, as far as the run has kept them."""
     if not (folder / GOLD).is_file():
         return []

@@ -36,7 +36,7 @@ def begin_tag(role: str) -> int:
 
 
 def encode_spans(length: int, spans: Iterable[tuple[str, int, int]]) -> NDArray[np.int64]:
-    """(role, first, last) → tags of `length` pieces. Where spans overlap the later one wins."""
+    """(role, first, last) → tags of `length` tokens. Where spans overlap the later one wins."""
     tags = np.zeros(length, dtype=np.int64)
     for role, first, last in spans:
         tags[first:last] = begin_tag(role) + 1
@@ -117,7 +117,7 @@ def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:
 def likeliest_of_each_role(
     spans: Sequence[tuple[str, int, int]], chosen: NDArray[np.float64]
 ) -> list[tuple[str, int, int]]:
-    """Of several spans of one role the one whose pieces are the likeliest on average. `chosen` are logs [N]."""
+    """Of several spans of one role the one whose tokens are the likeliest on average. `chosen` are logs [N]."""
     best = {role: (role, first, last) for role, first, last in sorted(spans, key=lambda s: chosen[s[1] : s[2]].mean())}
     return sorted(best.values(), key=lambda span: span[1])
 
@@ -147,8 +147,8 @@ class RoleBatch:
     mask: Tensor  # [B, M]
     turn: Tensor  # [B, M]
     dialogue: Tensor  # [U] the dialogue of each predicate
-    first: Tensor  # [U] its first piece
-    last: Tensor  # [U] the piece behind its last one
+    first: Tensor  # [U] its first token
+    last: Tensor  # [U] the token behind its last one
     targets: tuple[Tensor, ...]  # [U, M]
     weights: Tensor  # [U]
     items: tuple[object, ...]  # what was collated, for decoding
@@ -178,8 +178,8 @@ class RoleLabeller(nn.Module):
             length = batch.mask.size(1)
             weight = self.classify.weight
             return (Head(weight.new_zeros(0, length, len(TAGS)), batch.mask.new_zeros(0, length, dtype=torch.bool)),)
-        pieces = torch.arange(batch.ids.size(1), device=batch.ids.device)
-        is_predicate = (pieces >= batch.first[:, None]) & (pieces < batch.last[:, None])  # [U, M]
+        tokens = torch.arange(batch.ids.size(1), device=batch.ids.device)
+        is_predicate = (tokens >= batch.first[:, None]) & (tokens < batch.last[:, None])  # [U, M]
         mark = self.is_predicate(is_predicate.long())
         mask = batch.mask[batch.dialogue]  # [U, M]
         if self.mark == "input":
@@ -212,13 +212,13 @@ class RoleLabeller(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class RoleItem:
-    """A rendered dialogue and those of its predicates that have a piece of their own, with tags where known."""
+    """A rendered dialogue and those of its predicates that have a token of their own, with tags where known."""
 
     id: str
     rendered: Rendered
     asked: tuple[Predicate, ...]
     predicates: tuple[Predicate, ...]
-    pieces: tuple[tuple[int, int], ...]
+    tokens: tuple[tuple[int, int], ...]
     tags: tuple[NDArray[np.int64], ...] | None
     weights: tuple[float, ...]
 
@@ -270,7 +270,7 @@ def role_items(
                 rendered=layout,
                 asked=asked,
                 predicates=tuple(asked[index] for index in found),
-                pieces=tuple(place for place in places if place is not None),
+                tokens=tuple(place for place in places if place is not None),
                 tags=None if roles is None else tuple(_tags(layout, roles[index]) for index in found),
                 weights=(1.0,) * len(found) if weights is None else tuple(weights[number][index] for index in found),
             )
@@ -292,7 +292,7 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
     layouts = [item.rendered for item in items]
     ids = pad([layout.ids for layout in layouts], pad_id)
     mask = pad([np.ones(len(layout), dtype=np.int64) for layout in layouts], 0)
-    units = [(number, *place) for number, item in enumerate(items) for place in item.pieces]
+    units = [(number, *place) for number, item in enumerate(items) for place in item.tokens]
     table = torch.tensor(units, dtype=torch.long).view(-1, 3)
     tags = [row for item in items if item.tags is not None for row in item.tags]
     targets = torch.zeros(len(units), ids.size(1), dtype=torch.long)
@@ -326,7 +326,7 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
         for predicate in item.predicates:
             answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit], adjacent)
             unit += 1
-        # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
+        # A predicate without a token of its own (a lone blank, say) is answered with nothing, and no trust in it.
         decoded.append(
             [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.asked]
         )
