@@ -1,4 +1,4 @@
-"""Checkpoints: a task, saved whole or not at all."""
+"""Checkpoints: a task, saved whole or not at all; and trainings that would end in the same bits, done once."""
 
 import hashlib
 import shutil
@@ -87,7 +87,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Where a training ended and what was said of it. `held` keeps the ids of its objects their own."""
+    """Where a training ended and what was recorded of it. `held` keeps the ids of its objects their own."""
 
     checkpoint: Path
     result: dict[str, Any]

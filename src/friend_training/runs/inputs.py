@@ -1,4 +1,4 @@
-"""What a reader wants to see beside the store: the texts of the pool and the labels of gold, kept in the run folder.
+"""What a reader wants to see beside the store: the texts of the pool and the gold labels, saved in the run folder.
 
     inputs.parquet   id, input: the input as JSON
     gold.parquet     task, label: the label as JSON, written as the store writes labels
@@ -44,7 +44,7 @@ def is_saved(folder: Path) -> bool:
 
 
 def saved_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
-    """The JSON of these inputs, as far as the run has kept them."""
+    """The JSON of these inputs, as far as the run has saved them."""
     wanted = sorted(set(ids))
     if not (folder / INPUTS).is_file() or not wanted:
         return {}
@@ -53,7 +53,7 @@ def saved_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
 
 
 def saved_gold(folder: Path, task: str) -> list[str]:
-    """The JSON of a task's gold labels, as far as the run has kept them."""
+    """The JSON of a task's gold labels, as far as the run has saved them."""
     if not (folder / GOLD).is_file():
         return []
     labels: list[str] = _read(folder / GOLD, ("task", "label"), ("task", "=", task))["label"].to_pylist()
@@ -64,8 +64,8 @@ def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any]) ->
     try:
         return pq.read_table(path, columns=list(columns), filters=[wanted])
     except (pa.ArrowException, OSError) as error:
-        said = str(error).partition("\n")[0][:200]
-        raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({said})") from error
+        reason = str(error).partition("\n")[0][:200]
+        raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({reason})") from error
 
 
 def _json(values: Iterable[Any]) -> list[str]:
