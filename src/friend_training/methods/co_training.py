@@ -1,4 +1,4 @@
-"""Two models of one task: in co-training (`scot`) each learns what the other chose, as `readers` both learn the surer one.
+"""Two models of one task: by `scot` (co-training) each learns what the other chose, by `readers` both learn the surer.
 
 The paper's friends are models of different tasks.
 """

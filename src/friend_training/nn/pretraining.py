@@ -1,4 +1,4 @@
-"""What 'pre-trained' means for an encoder made from scratch: characters that occur alike begin alike.
+"""Pre-training of encoders made from scratch: characters, or words, that occur alike begin with like vectors.
 
 A masked language model needs thousands of steps before it learns more than frequencies (on the embedded dialogues:
 6.0 nats after 300 steps, those of the unigram model). The classical way takes two seconds: positive pointwise mutual
@@ -78,17 +78,17 @@ def _positive_information(counts: sp.csr_matrix) -> sp.csr_matrix:
     columns = np.asarray(pairs.sum(axis=0)).ravel() ** CONTEXT_SMOOTHING
     columns *= total / columns.sum()
     information = np.log(pairs.data * total / (rows[pairs.row] * columns[pairs.col]))
-    kept = information > 0
-    return sp.csr_matrix((information[kept], (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)
-
-
-# A word encoder to start from: its word vectors know the company that words keep in raw text, the rest is random.
+    positive = information > 0
+    return sp.csr_matrix((information[positive], (pairs.row[positive], pairs.col[positive])), shape=pairs.shape)
 
 
 def pretrain_word_encoder(
     folder: str | Path, sentences: Sequence[Sequence[str]], shape: WordEncoderShape, *, seed: int
 ) -> None:
-    """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder."""
+    """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder.
+
+    Its word vectors know the company that words keep in raw text, the rest is random.
+    """
     folder = Path(folder)
     vocabulary = WordVocabulary.of(sentences)
     if not vocabulary.forms:

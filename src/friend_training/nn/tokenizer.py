@@ -61,7 +61,7 @@ class Tokenizer:
 
     @cached_property
     def pad_id(self) -> int:
-        """What fills up a batch: no encoder looks at it, so any token will do."""
+        """What fills up a batch: no encoder reads it, so any token will do."""
         return self._special("pad", "unk", "sep", "eos", "cls", "bos")
 
     @cached_property
@@ -98,7 +98,7 @@ class Tokenizer:
     def remember(self, texts: Iterable[str]) -> None:
         """Cut all texts that are new in one call, which is many times faster than one by one.
 
-        All of these are in memory afterwards, however many: who asks for them together reads them together.
+        All of these are in memory afterwards, however many: who wants them together reads them together.
         """
         distinct = dict.fromkeys(texts)
         new = [text for text in distinct if text not in self.memory]
