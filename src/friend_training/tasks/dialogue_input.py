@@ -45,7 +45,7 @@ def render(
 ) -> Rendered:
     """Lay a dialogue out for its encoder; of its context all that fits, or only so many of the last turns.
 
-    What the encoder takes at most (`tokenizer.longest`) is never exceeded, whatever `max_length` says.
+    What the encoder takes at most (`tokenizer.longest`) is never exceeded, whatever `max_length` is.
     """
     *before, utterance = dialogue.turns
     unseen = 0 if context_turns is None else len(before) - context_turns

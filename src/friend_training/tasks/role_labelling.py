@@ -1,4 +1,8 @@
-"""Dialogues with predicates, ready for the role labeller; and its output as labelled spans of characters."""
+"""The role labeller under CSRL and sentence-level SRL (section 4.1): BIO tags, network, and dialogues in and out of it.
+
+The network is an encoder, predicate-aware masked self-attention, and a softmax over BIO tags. Decoding takes the most
+probable valid sequence, whose spans become spans of characters with their confidence (section 4.3).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,12 +21,9 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
 from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles
 
-# BIO tags: encoding spans, the most probable valid sequence, and spans back from tags.
-
-
 Adjacent = Literal["apart", "joined", "once"]
 """Whether a role may begin anew: right behind itself ("apart"), only after something else ("joined"), or nowhere: of
-several spans of one role the likeliest is kept ("once"). In no corpus we know does one begin right behind itself, and
+several spans of one role the likeliest is taken ("once"). In no corpus we know does one begin right behind itself, and
 in DuConv no predicate has a role twice."""
 
 
@@ -130,9 +131,6 @@ def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]]
     return float(np.exp(np.mean([chosen[first:last].sum() for first, last in spans])))
 
 
-# The network under CSRL and sentence-level SRL: encoder, predicate-aware masked self-attention, BIO labels (4.1).
-
-
 PredicateMark = Literal["after", "input"]
 """Where the network is told which predicate is meant: after the encoder (one pass per dialogue for all its
 predicates) or in its input (as CSAGN, one pass per predicate). docs/decisions.md#where-the-predicate-is-marked"""
@@ -216,7 +214,7 @@ class RoleItem:
 
     id: str
     rendered: Rendered
-    asked: tuple[Predicate, ...]
+    queried: tuple[Predicate, ...]
     predicates: tuple[Predicate, ...]
     tokens: tuple[tuple[int, int], ...]
     tags: tuple[NDArray[np.int64], ...] | None
@@ -260,16 +258,16 @@ def role_items(
     rendered = render_all(dialogues, tokenizer, speakers=speakers, max_length=max_length)
     for number, (dialogue, layout) in enumerate(zip(dialogues, rendered, strict=True)):
         roles = None if labels is None else labels[number]
-        asked = dialogue.predicates if roles is None else tuple(label.predicate for label in roles)
+        queried = dialogue.predicates if roles is None else tuple(label.predicate for label in roles)
         turn = len(dialogue.turns) - 1
-        places = [layout.covering(turn, predicate.start, predicate.end) for predicate in asked]
+        places = [layout.covering(turn, predicate.start, predicate.end) for predicate in queried]
         found = [index for index, place in enumerate(places) if place is not None]
         items.append(
             RoleItem(
                 id=dialogue.id,
                 rendered=layout,
-                asked=asked,
-                predicates=tuple(asked[index] for index in found),
+                queried=queried,
+                predicates=tuple(queried[index] for index in found),
                 tokens=tuple(place for place in places if place is not None),
                 tags=None if roles is None else tuple(_tags(layout, roles[index]) for index in found),
                 weights=(1.0,) * len(found) if weights is None else tuple(weights[number][index] for index in found),
@@ -313,7 +311,7 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
 
 
 def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart") -> list[list[DecodedRoles]]:
-    """One list per item, one entry per predicate asked for, in that order."""
+    """One list per item, one entry per predicate queried, in that order."""
     logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
     tags = decode_tags(logs, heads[0].mask, adjacent)
     chosen = logs.gather(2, tags.unsqueeze(2)).squeeze(2).double().numpy()  # [U, M]
@@ -328,7 +326,7 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
             unit += 1
         # A predicate without a token of its own (a lone blank, say) is answered with nothing, and no trust in it.
         decoded.append(
-            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.asked]
+            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.queried]
         )
     return decoded
 

@@ -15,8 +15,8 @@ from friend_training.tasks.rewriting.model import NO_END, NO_START, RewriteBatch
 from friend_training.types import Insertion, Rewrite
 
 SpanChoice = Literal["apart", "together"]
-"""How first and last token of an insertion are chosen: each by itself, as printed, and if the two make no span nothing
-is inserted ("apart"); or the likeliest pair that is a span of one turn, or none ("together")."""
+"""How first and last token of an insertion are chosen: each by itself, as in the paper, and if the two make no span
+nothing is inserted ("apart"); or the likeliest pair that is a span of one turn, or none ("together")."""
 
 
 def decode_rewrites(

@@ -40,7 +40,7 @@ class RewritingScore:
 
     @classmethod
     def of(cls, prediction: str, reference: str, utterance: str) -> "RewritingScore":
-        """The counts of one utterance: what was said, and its rewrite as predicted and as it should be."""
+        """The counts of one utterance: u_t, its rewrite as predicted, and as it should be."""
         grams = [(_ngrams(prediction, order), _ngrams(reference, order)) for order in ORDERS]
         added, missing = (Counter(text) - Counter(utterance) for text in (prediction, reference))
         return cls(

@@ -1,4 +1,7 @@
-"""The rewriter's network: keep or delete each token, and which span goes in front of it (section 4.1)."""
+"""The rewriter's network: keep or delete each token, and which span goes in front of it (section 4.1).
+
+Its inputs are here too: edit scripts of characters as decisions about tokens.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +20,13 @@ from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.types import Dialogue, Rewrite
 
-# Dialogues ready for the rewriter: edit scripts of characters as decisions about tokens.
-
-
 NO_START, NO_END = 1, 0
 """'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """For the tokens of u_t: kept (1) or not (0); for these and the end: first and last token of the insertion."""
+    """For the tokens of u_t: keep (1) or delete (0); for these and the end: first and last token of the insertion."""
 
     keep: NDArray[np.int64]  # [U]
     start: NDArray[np.int64]  # [U + 1]
@@ -52,7 +52,7 @@ class RewriteItem:
 def rewrite_item(
     dialogue: Dialogue, rendered: Rendered, script: Rewrite | None, *, weight: float = 1.0
 ) -> RewriteItem | None:
-    """None if the script cannot be said in tokens (it cuts through one, or its source was cut off)."""
+    """None if tokens cannot express the script (it cuts through one, or its source was cut off)."""
     current = len(dialogue.turns) - 1
     places = np.flatnonzero(rendered.turn == current)
     last = len(rendered) - 1
@@ -175,11 +175,10 @@ def _targets(items: Sequence[RewriteItem], width: int) -> tuple[Tensor, ...]:
     return tables
 
 
-# A second head for the rewriter, for methods that need two different models of the task (co-training).
-
-
 Scorer = Literal["dot", "biaffine"]
-"""How slots and tokens are compared: by the plain product of `Rewriter`, or as Dozat & Manning (2017) score arcs."""
+"""How slots and tokens are compared: by the plain product of `Rewriter`, or as Dozat & Manning (2017) score arcs.
+
+The second is for methods that need two different models of the task (co-training)."""
 
 
 class BiaffineRewriter(nn.Module):
