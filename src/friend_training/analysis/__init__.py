@@ -1,4 +1,4 @@
-"""What can be said about agreement and results: the paper's theory, its simulation, and statistics.
+"""Agreement and results examined: the paper's theory, its simulation, and statistics.
 
 error_rates     how often a label is wrong although friends agree (section 3.2), in the paper's form and corrected
 simulation      the same, drawn with explicit labels and translation tables

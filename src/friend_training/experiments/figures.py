@@ -87,7 +87,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], path: str | Path) -> None:
-    """Draw the panels side by side; the file's ending says as what."""
+    """Draw the panels side by side; the file's ending decides as what."""
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:

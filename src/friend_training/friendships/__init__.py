@@ -5,7 +5,7 @@ joint_labels      CSRL labels that CSRL, the bridge and the rewrite make togethe
 bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
 parsing           constituency with dependency (appendix), constituency with tagging
 head_rules        which child of a phrase is its head
-polarity          polarity with emotions, or any two label sets that say positive, neutral or negative
+polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
 
 The paper's pair itself is imported from its file (`friendships.csrl_rewriting`), because both have the same name.
 """

@@ -1,4 +1,7 @@
-"""The model card of an exported model: what it does, what it was made from, how good it is, and where it ends."""
+"""A trained model as a folder that can leave: weights, config, tokenizer, the plain encoder, a model card.
+
+The card has what the model does, what it was made from, how good it is, and where it ends.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -161,9 +164,6 @@ def _units(task: TaskName) -> str:
 
 def _fingerprints(found: Mapping[str, str]) -> str:
     return "\n".join(["| part | fingerprint |", "|---|---|", *(f"| {n} | `{v[:16]}` |" for n, v in found.items())])
-
-
-# Writing a trained model as a folder that can leave: weights, config, tokenizer, the plain encoder, a model card.
 
 
 ENCODER = "encoder"

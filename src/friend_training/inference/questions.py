@@ -1,4 +1,4 @@
-"""What the models of a run are asked, and how much of it at a time."""
+"""What the models of a run are given: dialogues from strings, pairs or objects, and how much of them at a time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,6 @@ from typing import Literal
 
 from friend_training.errors import DataError
 from friend_training.types import Dialogue, Predicate, Turn
-
-# What somebody types or sends, as a dialogue: plain strings, (speaker, text) pairs, or a `Dialogue`.
-
 
 GivenTurn = str | tuple[str, str] | Turn
 
@@ -22,7 +19,7 @@ SPEAKERS = ("A", "B")
 
 
 def as_dialogue(given: GivenDialogue, predicates: Sequence[GivenPredicate] | None = None) -> Dialogue:
-    """The dialogue that is meant; `predicates`, if given, are those of its last turn that are asked about."""
+    """The dialogue that is meant; `predicates`, if given, are those of its last turn that are queried."""
     dialogue = given if isinstance(given, Dialogue) else Dialogue("asked", tuple(_turns(given)))
     if not dialogue.turns:
         raise DataError("the dialogue has no turns; expected at least one, the last is the one that is labelled")
