@@ -180,7 +180,7 @@ class Selector:
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
     `content` "only" leaves out labels without content. `weight` is what a chosen label weighs in training: "one", or
     its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
-    of every label the best are chosen until its share is full (balance.py); labels without a share are not chosen.
+    of every label the best are chosen until its share is full; labels without a share are not chosen.
     """
 
     pick: Pick
