@@ -14,7 +14,7 @@ from friend_training.data.readers.treebanks import read_treebank
 from friend_training.data.text_io import Problems, numbered_lines
 from friend_training.inference.export import export_model
 from friend_training.report.page import write_report
-from friend_training.runs.corrections import Correction, keep_correction, read_corrections
+from friend_training.runs.corrections import Correction, read_corrections, save_correction
 from friend_training.study.config import load_config
 from friend_training.study.open import open_task
 from friend_training.tasks.sources import FixedTask
@@ -82,5 +82,5 @@ def test_settings_predictions_and_corrections_are_found_by_strings(place: str) -
     assert load_config(f"{place}/mein Lauf.yaml").name == "tiny"
     Path(place, "said.jsonl").write_text('{"id": "1", "label": "good", "confidence": 0.5}\n', encoding="utf-8")
     assert FixedTask.from_file("file", f"{place}/said.jsonl").name == "file"
-    keep_correction(place, Correction("mood", "a", "rejected"))
+    save_correction(place, Correction("mood", "a", "rejected"))
     assert [correction.unit for correction in read_corrections(place)] == ["a"]

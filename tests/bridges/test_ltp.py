@@ -26,7 +26,7 @@ def test_a_batch_says_what_one_text_at_a_time_says(parser: LtpParser, monkeypatc
     together = parser.parse(texts)
     assert [sentence.text for sentence in together] == texts
     assert together == [parser.parse([text])[0] for text in texts]
-    monkeypatch.setattr(ltp, "PIECES_PER_BATCH", 50)
+    monkeypatch.setattr(ltp, "TOKENS_PER_BATCH", 50)
     assert parser.parse(texts) == together
 
 

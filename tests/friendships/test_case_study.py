@@ -1,6 +1,6 @@
 """The appendix's case study (Table "Case study"), from its two predictions to its overall scores.
 
-Given the table's confidences, every printed value within 0.011: some of them are cut off, some rounded (DESIGN 5.7).
+Given the table's confidences, every printed value within 0.011: some of them are cut off, some rounded.
 """
 
 from collections.abc import Sequence

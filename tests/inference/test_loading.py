@@ -108,7 +108,7 @@ def test_many_questions_are_answered_as_one_would_be(friends: Friends, monkeypat
     other = Dialogue("2", (Turn("A", "我来了。"),), (Predicate(1, 2),))
     asked = [Question(kind, one) for one in (DIALOGUE, other) for kind in ("roles", "rewrite", "agreement")]
     together = friends.answer(asked)
-    monkeypatch.setattr(questions, "PIECES", 1)  # every dialogue is a part of its own
+    monkeypatch.setattr(questions, "TOKENS", 1)  # every dialogue is a part of its own
     for question, answer in zip(asked, together, strict=True):
         [alone] = friends.answer([question])
         assert type(alone) is type(answer)

@@ -37,14 +37,14 @@ def test_a_second_method_does_not_ask_again(tmp_path: Path) -> None:
 
 
 def test_another_task_other_weights_and_another_shard_are_asked() -> None:
-    said, task, other = FirstLabels(), Counting("mood", ["sad"]), Counting("mood", ["happy"])
+    first_labels, task, other = FirstLabels(), Counting("mood", ["sad"]), Counting("mood", ["happy"])
     for one in (task, other):
         one.weights = np.zeros((4, 1))
     points = pool()[:2]
-    first = said.asked(task, "a", 0).predict(points)
-    assert said.asked(task, "a", 0).predict(points) is first
+    first = first_labels.queried(task, "a", 0).predict(points)
+    assert first_labels.queried(task, "a", 0).predict(points) is first
     assert task.shards == 1
-    said.asked(task, "b", 0).predict(points)
-    said.asked(task, "a", 1).predict(points)
+    first_labels.queried(task, "b", 0).predict(points)
+    first_labels.queried(task, "a", 1).predict(points)
     assert task.shards == 3
-    assert said.asked(other, "a", 0).predict(points)[0][0].label == "happy"
+    assert first_labels.queried(other, "a", 0).predict(points)[0][0].label == "happy"

@@ -15,11 +15,11 @@ from friend_training.runs.corrections import (
     CORRECTIONS,
     Correction,
     Ruling,
-    keep_correction,
     overruled,
     places_of,
     read_corrections,
     rulings,
+    save_correction,
     standing,
 )
 from friend_training.runs.steps import Select
@@ -62,7 +62,7 @@ def corrected(tmp_path_factory):
     _until(run, "start label-2-00000")
     said = _said(run)
     for correction in said:
-        keep_correction(run.folder, correction)
+        save_correction(run.folder, correction)
     two_friends(run)
     return run, said
 
@@ -102,7 +102,7 @@ def test_a_corrected_run_that_is_interrupted_ends_in_the_same_bits(corrected, tm
     run = start(tmp_path / "run")
     _until(run, "start label-2-00000")
     for correction in said:
-        keep_correction(run.folder, correction)
+        save_correction(run.folder, correction)
     _until(run, event)
     two_friends(run)
     assert contents(run) == contents(expected)
@@ -113,7 +113,7 @@ def test_a_correction_after_the_last_selection_changes_nothing_any_more(correcte
     run, untouched = start(tmp_path / "run"), start(tmp_path / "untouched")
     two_friends(untouched)
     _until(run, "start train-stars-2")
-    keep_correction(run.folder, Correction("mood", next(iter(_rows(run, 2))), "rejected"))
+    save_correction(run.folder, Correction("mood", next(iter(_rows(run, 2))), "rejected"))
     two_friends(run)
     assert contents(run) == contents(untouched)
 
@@ -141,7 +141,7 @@ def test_what_is_right_by_hand_counts_as_gold_and_lambda_does_not_apply(tmp_path
     _until(run, "start label-2-00000")
     accepted, wrong, rejected = said = _said(run)
     for correction in said:
-        keep_correction(run.folder, correction)
+        save_correction(run.folder, correction)
     seen = _train(run, 0.25)
     assert seen.pop(accepted.unit) == (accepted.label, 1.0)
     assert seen.pop(wrong.unit) == (wrong.label, 1.0)
@@ -153,7 +153,7 @@ def test_it_counts_as_gold_even_with_a_lambda_of_zero(tmp_path):
     run = start(tmp_path / "run")
     _until(run, "start label-2-00000")
     accepted = _said(run)[0]
-    keep_correction(run.folder, accepted)
+    save_correction(run.folder, accepted)
     seen = _train(run, 0.0)
     assert seen.pop(accepted.unit) == (accepted.label, 1.0)
     assert {weight for _, weight in seen.values()} == {0.0}
@@ -161,10 +161,10 @@ def test_it_counts_as_gold_even_with_a_lambda_of_zero(tmp_path):
 
 def test_the_last_word_wins_and_can_be_taken_back(tmp_path):
     for verdict, label in [("accepted", "sad"), ("corrected", "happy"), ("rejected", None)]:
-        keep_correction(tmp_path, Correction("mood", "a", verdict, label))
-    keep_correction(tmp_path, Correction("mood", "b", "corrected", "sad"))
-    keep_correction(tmp_path, Correction("stars", "a", "accepted", "five"))
-    keep_correction(tmp_path, Correction("stars", "a", "withdrawn"))
+        save_correction(tmp_path, Correction("mood", "a", verdict, label))
+    save_correction(tmp_path, Correction("mood", "b", "corrected", "sad"))
+    save_correction(tmp_path, Correction("stars", "a", "accepted", "five"))
+    save_correction(tmp_path, Correction("stars", "a", "withdrawn"))
     assert len(read_corrections(tmp_path)) == 6
     assert {key: c.verdict for key, c in standing(read_corrections(tmp_path)).items()} == {
         ("mood", "a"): "rejected",
@@ -178,7 +178,7 @@ def test_the_last_word_wins_and_can_be_taken_back(tmp_path):
 
 def test_none_is_lost_when_several_write_at_once(tmp_path):
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda n: keep_correction(tmp_path, Correction("mood", f"u{n}", "rejected")), range(24)))
+        list(threads.map(lambda n: save_correction(tmp_path, Correction("mood", f"u{n}", "rejected")), range(24)))
     assert {correction.unit for correction in read_corrections(tmp_path)} == {f"u{n}" for n in range(24)}
     assert [path.name for path in tmp_path.iterdir()] == ["corrections.jsonl"]
 
@@ -210,7 +210,7 @@ def test_a_broken_line_is_named(tmp_path, line, message):
     ],
 )
 def test_what_does_not_fit_the_run_is_refused(tmp_path, correction, message):
-    keep_correction(tmp_path, correction)
+    save_correction(tmp_path, correction)
     with pytest.raises(DataError, match=message):
         rulings(tmp_path, {"mood": str})
 

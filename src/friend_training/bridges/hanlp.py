@@ -31,11 +31,11 @@ class HanlpParser:
 
     def parse(self, texts: Sequence[str]) -> list[ParsedSentence]:
         parsed = [ParsedSentence(text, (), (), ()) for text in texts]
-        asked = [i for i, text in enumerate(texts) if text.strip()]
-        if not asked:
+        queried = [i for i, text in enumerate(texts) if text.strip()]
+        if not queried:
             return parsed
-        document = self.pipeline([texts[i] for i in asked], tasks=["tok", "srl"])
-        for i, words, predicates in zip(asked, _layer(document, "tok"), _layer(document, "srl"), strict=True):
+        document = self.pipeline([texts[i] for i in queried], tasks=["tok", "srl"])
+        for i, words, predicates in zip(queried, _layer(document, "tok"), _layer(document, "srl"), strict=True):
             spans = word_spans(texts[i], words)
             parsed[i] = ParsedSentence(texts[i], spans, (), tuple(_frame(spans, found) for found in predicates))
         return parsed

@@ -22,7 +22,7 @@ from friend_training.study.tasks import TASKS
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Seconds of an optimizer step (16 examples, its share of looks at dev) and of predicting one dialogue."""
+    """Seconds of an optimizer step (16 examples, its share of evaluations on dev) and of predicting one dialogue."""
 
     step: float
     answer: float
@@ -42,7 +42,7 @@ UNKNOWN_SIZE = 1000
 
 @dataclass(frozen=True, slots=True)
 class EncoderSize:
-    """What the cost of an encoder depends on. `assumed` where nobody could look: it is BERT base's size then."""
+    """What the cost of an encoder depends on. `assumed` where it is not known: it is BERT base's size then."""
 
     layers: int
     width: int
@@ -60,7 +60,7 @@ BERT_BASE = EncoderSize(layers=12, width=768, vocabulary=21_128, assumed=True)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of each piece, and of encoder and bridge before them. `known` results say how long such things take."""
+    """Seconds of each piece, and of encoder and bridge before them. `known` results tell how long such things take."""
 
     pieces: tuple[float, ...]
     resources: float
@@ -129,7 +129,7 @@ def _rates(config: Config) -> Rates:
 
 
 def encoder_size(config: Config) -> EncoderSize:
-    """As its config.json says, where the encoder is on this machine."""
+    """By its config.json, where the encoder is on this machine."""
     if isinstance(config.encoder, ScratchEncoder):
         return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
     path = model_file(config.encoder.source, "config.json")

@@ -47,7 +47,7 @@ LIBRARIES = 1_500_000_000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a run needs. `here` says where it is or how much; `missing` what is wrong, empty if nothing."""
+    """One thing that a run needs. `here` is where it is or how much; `missing` what is wrong, empty if nothing."""
 
     what: str
     here: str = ""
@@ -88,7 +88,7 @@ def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
 def _pool(data: PublicData, folder: Path | None) -> Need:
     what = f"{data.pool:,} unlabeled dialogues"
     if folder is None:
-        return Need(what, missing="they are looked for in the data folder")
+        return Need(what, missing="they are searched in the data folder")
     try:
         pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
     except DataError as error:
@@ -117,7 +117,7 @@ def _encoder(config: Config) -> Iterator[Need]:
 
 
 def _parsers(config: Config) -> Iterator[Need]:
-    """Of the parsers only those that somebody asks: the bridge where a method does, LTP where it finds predicates."""
+    """Of the parsers only those that are queried: the bridge where a method does, LTP where it finds predicates."""
     data, bridge = config.data, config.bridge
     finds = isinstance(data, PublicData) and data.finder == "hanlp-frames"
     if isinstance(bridge, HanlpBridge) and (finds or asks_bridge(config)):

@@ -1,4 +1,4 @@
-"""Running an experiment, piece by piece; every result is kept as soon as it is there."""
+"""Running an experiment, run by run; every result is saved as soon as it is there."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,7 +50,7 @@ def to_run(piece: Piece, left: Sequence[str]) -> list[str]:
 def run_piece(
     folder: Path, piece: Piece, *, version: str, data_dir: Path | None, listener: Listener, say: Callable[[str], None]
 ) -> None:
-    """Run what is left of one piece; each method's record and counts are kept as soon as it is finished."""
+    """Run what is left of one piece; each method's record and counts are saved as soon as it is finished."""
 
     def keep(record: dict[str, Any]) -> None:
         method, seed = record["method"], record["seed"]

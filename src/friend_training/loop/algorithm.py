@@ -82,7 +82,8 @@ def friend_train(
 ) -> dict[str, Outcome]:
     """Do Algorithm 1 in a run folder, or what is left of it; without friendships it is standard self-training.
 
-    `teachers` says for a task whose chosen pseudo-labels it is trained on, where these are not its own (co-training).
+    `teachers` names the task whose chosen pseudo-labels a task is trained on, where these are not its own
+    (co-training).
     """
     check_plan(plans, friendships, pool, settings)
     loop = Loop(run, plans, friendships, pool, settings, audit)
@@ -144,7 +145,7 @@ def carry_out(run: Run, procedure: Callable[[Once], None], listener: Listener | 
 
 
 def outcome(run: Run, task: str) -> Outcome:
-    """What a finished run says of one task."""
+    """The outcome of one task in a finished run."""
     tested = run.require(Test(task))
     return Outcome(
         best_iteration=tested["best_iteration"],
@@ -218,7 +219,7 @@ class Loop:
         return {"tasks": found}
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
-        """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
+        """Choose over the whole iteration (Eq. 5); what people decided about units goes over it (corrections.py)."""
         self.labeller.close()
         found: dict[str, dict[str, Any]] = {}
         if self.with_thresholds_to_find(iteration):
@@ -256,7 +257,7 @@ class Loop:
         return {"metrics": [{"task": name, "iteration": iteration, "split": "dev", "metrics": metrics}]}
 
     def test(self, name: str, advanced: Advanced) -> Result:
-        """Of the iterations the best on dev is reported (the first of equals); test is looked at only here."""
+        """Of the iterations the best on dev is reported (the first of equals); only that one is evaluated on test."""
         plan = self.plans[name]
         scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
         best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
@@ -346,9 +347,9 @@ class Loop:
 class Models:
     """The tasks in memory, and which checkpoint each of them is just now: one is loaded only when it has to be.
 
-    Whoever trains says `forget` before and `save` after. `save` also loads again: so the task in memory is exactly what
-    a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write has
-    forgotten the task instead: it loads what the first one saved, once that is on record.
+    Whoever trains calls `forget` before and `save` after. `save` also loads again: so the task in memory is exactly
+    what a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write
+    has forgotten the task instead: it loads what the first one saved, once that is on record.
     """
 
     def __init__(self, run: Run, plans: Mapping[str, TaskPlan]) -> None:
@@ -437,7 +438,7 @@ class Labeller:
         remembered = self._settings.first_labels
         if iteration > 1 or remembered is None:
             return task
-        return remembered.asked(task, self._run.require(Train(name, 0))["digest"], shard)
+        return remembered.queried(task, self._run.require(Train(name, 0))["digest"], shard)
 
     def _work(self, checkpoints: Mapping[str, Checkpoint]) -> LabelWork:
         tasks = {name: plan.task for name, plan in self._plans.items()}
@@ -462,7 +463,7 @@ def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Select
 
 
 def _checked(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float | None]:
-    """The metrics as JSON can keep them; the main one must be among them."""
+    """The metrics as JSON can hold them; the main one must be among them."""
     metrics = {metric: finite(value) for metric, value in evaluation.items()}
     if metrics.get(task.main_metric) is None:
         raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")

@@ -27,15 +27,14 @@ from friend_training.nn.training import Progress, TrainingSettings, no_progress,
 from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.processes import rank, world
 
-# What methods that work inside training ask of a task beyond the four verbs (DESIGN 4). `TorchTask` has it.
-
 
 class NetworkTask(Task, Protocol):
-    """A task whose network, batches and loss others may use: `network(batch)` gives heads for `nn.heads.unit_losses`.
+    """What methods inside training need beyond the four verbs: a task whose network, batches and loss they may use:
+    `network(batch)` gives heads for `nn.heads.unit_losses`.
 
     `network` is what predicts, evaluates and is saved; a method may put another one there. `encoder` is where its
     encoder came from, `collate` makes a batch on the device of the network, `dev_score` the function that early
-    stopping looks at.
+    stopping goes by.
     """
 
     definition: Definition
@@ -71,7 +70,7 @@ class TorchTask:
     """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
 
     Its network and all batches are on the device of that name (`nn.devices.choose_device`). Sent to another process, a
-    task looks for that device there: `auto` and `cuda` may be another card.
+    task searches that device there: `auto` and `cuda` may be another card.
 
     Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
     """
@@ -151,7 +150,7 @@ class TorchTask:
             )
 
     def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:
-        """What early stopping looks at: the main metric of the present weights on the first units of dev."""
+        """What early stopping goes by: the main metric of the present weights on the first units of dev."""
         watched = self._first_units(dev)
 
         def score() -> float:
@@ -183,7 +182,7 @@ class TorchTask:
         with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
             batch = self.definition.collate(items)
             heads = self.network(on_device(batch, self.device))
-            # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.
+            # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
             return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
 
     def evaluate(self, gold: Sequence[Any]) -> Evaluation:
@@ -204,7 +203,7 @@ class TorchTask:
         self.network = network
 
     def _first_units(self, dev: Sequence[Any]) -> Sequence[Any]:
-        """Early stopping looks at so many dev units at most: the rest is for choosing between iterations."""
+        """Early stopping evaluates so many dev units at most: the rest is for choosing between iterations."""
         units = 0
         for number, example in enumerate(dev):
             units += self.definition.units_in(example)

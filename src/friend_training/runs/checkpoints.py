@@ -1,4 +1,4 @@
-"""Checkpoints: a task, saved whole or not at all."""
+"""Checkpoints: a task, saved whole or not at all; and trainings that would end in the same bits, done once."""
 
 import hashlib
 import shutil

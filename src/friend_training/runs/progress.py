@@ -1,4 +1,4 @@
-"""Between what works (tasks, steps) and who watches: says which method a step belongs to and how far it is."""
+"""How far a run is, for whoever watches it: steps planned, started and finished, and how fast the pool is labelled."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,11 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from friend_training.runs.steps import Label, MethodStep, Step
 
-# Who wants to know how far a run is: the command draws its progress from this.
-
 
 class Listener(Protocol):
-    """Hears of every step of a run, in order."""
+    """Hears of every step of a run, in order; the command draws its progress from this."""
 
     def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
         """All steps to come, and those that an earlier process finished."""
@@ -41,9 +39,6 @@ class Silence:
 
     def finished(self, step: Step) -> None:
         pass
-
-
-# How fast the pool is being labelled, and how long that will still take.
 
 
 @dataclass(frozen=True, slots=True)

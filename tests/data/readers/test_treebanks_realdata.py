@@ -1,4 +1,4 @@
-"""The public treebanks, read whole: the counts of their SOURCE.txt, and what DESIGN 5.18 says about them."""
+"""The public treebanks, read whole: the counts of their SOURCE.txt, and what matching parsers relies on."""
 
 from pathlib import Path
 

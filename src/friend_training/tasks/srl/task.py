@@ -1,4 +1,7 @@
-"""Sentence-level SRL as a task of the core, and, once trained, as a bridge with fixed parameters."""
+"""Sentence-level SRL as a task, and, once trained, as a bridge with fixed parameters.
+
+It is the network of CSRL on a 'dialogue' of one turn, without speakers.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,15 +32,11 @@ from friend_training.tasks.role_labelling import (
 )
 from friend_training.types import Argument, Dialogue, Roles, Sentence, SentenceArgument, SentenceRoles, SrlExample, Turn
 
-# The metric of sentence-level SRL: micro precision, recall and F1 over exact (role, span), in percent.
-
 
 def score_srl(predicted: Sequence[SentenceRoles], gold: Sequence[SentenceRoles]) -> Evaluation:
+    """Micro precision, recall and F1 over exact (role, span), in percent."""
     pairs = zip(predicted, gold, strict=True)
     return Evaluation.of([PRF.of(p.arguments, g.arguments) for p, g in pairs], PRF())
-
-
-# Sentence-level semantic role labelling: the bridge. The CSRL network on a 'dialogue' of one turn, no speakers.
 
 
 HOW = "how.json"

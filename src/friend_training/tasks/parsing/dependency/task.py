@@ -1,4 +1,4 @@
-"""Dependency parsing as a task of the core."""
+"""Dependency parsing as a task: a unit is one sentence, its label each word's head and, where known, the relation."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -32,14 +32,12 @@ from friend_training.tasks.parsing.dependency.metrics import Punctuation, attach
 from friend_training.tasks.parsing.dependency.model import BiaffineParser
 from friend_training.types import Heads, HeadsExample, Words
 
-# Dependency parsing: a unit is one sentence, its label the head of each word and, where known, the relation to it.
-
 
 class DependencyDefinition:
     """Each word chooses its head; the tree is the best projective one with a single root.
 
     Without names of `relations` only heads are learnt and predicted. Trees that are not projective can be learnt from.
-    `punctuation` says whether the score counts it.
+    `punctuation`: whether the score counts it.
     """
 
     name = "dependency"
@@ -107,7 +105,7 @@ class DependencyDefinition:
         return collate_sentences(self.reader, items, _targets)
 
     def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
-        """The tree of a single word says nothing."""
+        """The tree of a single word has no content."""
         return [
             [Prediction(item.sentence.id, tree, confidence, content=item.words > 1)]
             for item, (tree, confidence) in zip(

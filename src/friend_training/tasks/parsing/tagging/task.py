@@ -1,4 +1,4 @@
-"""Part-of-speech tagging as a task of the core."""
+"""Part-of-speech tagging as a task: a unit is one sentence, its label a tag for each word."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,8 +30,6 @@ from friend_training.nn.word_input import (
 )
 from friend_training.tasks.parsing.tagging.metrics import tag_scores
 from friend_training.types import Tags, TagsExample, Words
-
-# Part-of-speech tagging: a unit is one sentence, its label a tag for each word.
 
 
 class Tagger(nn.Module):
