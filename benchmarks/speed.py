@@ -33,7 +33,7 @@ from friend_training.runs.files import atomic_folder
 from friend_training.study.data import data_folder, model_source
 
 TURNS = (("ours", 1), ("straightforward", 2), ("ours", 2), ("straightforward", 1))
-"""The measurements of a round, loop and threads; every other round goes backwards. DESIGN compares with two threads; on
+"""The measurements of a round, loop and threads; every other round goes backwards. We compare with two threads; on
 a machine that is not idle two threads wait for each other, so both loops are measured with one, too."""
 
 ENCODER = "ernie-3.0-nano-zh-uie"

@@ -17,7 +17,7 @@ from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS
 from friend_training.study.config import Config, FileData, HanlpBridge, LtpBridge, PretrainedEncoder, PublicData
 from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
-from friend_training.study.setup import asks_bridge
+from friend_training.study.resources import asks_bridge
 from friend_training.study.tasks import TASKS
 
 LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")
@@ -47,7 +47,7 @@ LIBRARIES = 1_500_000_000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a run needs. `here` says where it is or how much; `missing` what is wrong, empty if nothing."""
+    """One thing that a run needs. `here` is where it is or how much; `missing` what is wrong, empty if nothing."""
 
     what: str
     here: str = ""
@@ -88,11 +88,12 @@ def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
 def _pool(data: PublicData, folder: Path | None) -> Need:
     what = f"{data.pool:,} unlabeled dialogues"
     if folder is None:
-        return Need(what, missing="they are looked for in the data folder")
+        return Need(what, missing="they are searched in the data folder")
     try:
         pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
     except DataError as error:
-        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch lccc` gets more")
+        names = " or ".join(data.pool_corpora or ("lccc",))
+        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch` gets more: {names}")
     counts = Counter(dialogue.id.partition("/")[0] for dialogue in pool)
     return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
 
@@ -116,7 +117,7 @@ def _encoder(config: Config) -> Iterator[Need]:
 
 
 def _parsers(config: Config) -> Iterator[Need]:
-    """Of the parsers only those that somebody asks: the bridge where a method does, LTP where it finds predicates."""
+    """Of the parsers only those that are queried: the bridge where a method does, LTP where it finds predicates."""
     data, bridge = config.data, config.bridge
     finds = isinstance(data, PublicData) and data.finder == "hanlp-frames"
     if isinstance(bridge, HanlpBridge) and (finds or asks_bridge(config)):

@@ -49,8 +49,8 @@ def _record(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        said = error.msg if isinstance(error, json.JSONDecodeError) else "not to be read"
-        raise DataError(f"broken JSON ({said}); expected one result per line", path=path, line=number) from None
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "not to be read"
+        raise DataError(f"broken JSON ({reason}); expected one result per line", path=path, line=number) from None
     if not isinstance(record, dict) or not record.keys() >= {"config_id", "method", "seed"}:
         message = "expected a result with config_id, method and seed"
         raise DataError(message, path=path, line=number)
@@ -67,7 +67,7 @@ def counts_path(folder: Path, identity: Identity) -> Path:
 
 
 def add_result(folder: Path, record: dict[str, Any], counts: Path) -> None:
-    """Append a result and keep a copy of its counts, if it has some."""
+    """Append a result and save a copy of its counts, if it has some."""
     if counts.is_file():
         target = counts_path(folder, (record["config_id"], record["method"], record["seed"]))
         with atomic_file(target) as temporary:

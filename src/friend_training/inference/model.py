@@ -1,4 +1,7 @@
-"""The models of a run, from Python: `load(run).rewrite(dialogue)`, `.roles(dialogue)`, `.agreement(dialogue)`."""
+"""The models of a run, from Python: `load(run).rewrite(dialogue)`, `.roles(dialogue)`, `.agreement(dialogue)`.
+
+Agreement is the friendship of the run, its selectors, and every score taken apart.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -41,9 +44,6 @@ from friend_training.study.open import last_thresholds, open_bridge, open_task
 from friend_training.study.tasks import TASKS, TaskName
 from friend_training.tasks.dialogue_input import LONGEST_UTTERANCE
 from friend_training.types import Dialogue
-
-# How far two friends agree about a dialogue: the friendship of the run, its selectors, and every score taken apart.
-
 
 Predictions = Sequence[Sequence[Prediction]]
 

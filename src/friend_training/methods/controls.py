@@ -1,4 +1,7 @@
-"""Controls: what is left of a method's gain when its selection is robbed of information, or only counts the same."""
+"""Controls: what is left of a method's gain when its selection is robbed of information, or only counts the same.
+
+And a ceiling: what friend-training could gain if its selection made no mistakes (`oracle`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +15,6 @@ from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Audit
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select
-
-# Ceilings: what friend-training could gain if its selection made no mistakes.
-
 
 Verdicts = tuple[float, ...]
 

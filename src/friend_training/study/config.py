@@ -360,7 +360,7 @@ class Config(Section):
     `device`: where networks compute: 'cpu', 'cuda' or 'cuda:N' (a graphics card), 'mps' (Apple's), or 'auto', the best
     that is there. It belongs to the machine and not to the result: a run may be resumed on another device.
 
-    `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
+    `informed`: every method starts from what the bridge was trained on besides its gold: before Base sees
     its first gold label, CSRL learns the bridge's sentences (study/setup.py). It may be left out and is no then.
 
     How models are decoded may be left out, and is as printed then. `repeated_roles`: what becomes of a role that CSRL

@@ -27,7 +27,7 @@ from friend_training.study.config import Config, EmbeddedData, FileData, HanlpBr
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample, dialogue_group
 
-# Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues (DESIGN 5.15).
+# Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues.
 
 
 T = TypeVar("T")
