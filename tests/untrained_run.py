@@ -23,7 +23,7 @@ seed: 1
 threads: 1
 methods: [base, fdt]
 data:
-  {kind: embedded, domain: film, target: film, csrl_labels: 3, rewriting_labels: 3, dev: 1, test: 1, pool: 2,
+  {kind: synthetic, domain: film, target: film, csrl_labels: 3, rewriting_labels: 3, dev: 1, test: 1, pool: 2,
    bridge_sentences: 10}
 encoder: {kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}
 bridge: {kind: trained, steps: 1, patience: null, dev: 1}

@@ -15,7 +15,7 @@ from friend_training.study import data
 
 @pytest.fixture(autouse=True)
 def _small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", CORPUS)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run; tests that change it take a `copy`."""
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+        patch.setattr(data, "SYNTHETIC_TRAIN", CORPUS)
         with pytest.raises(SystemExit) as stopped:
             main(["run", str(tiny), "--out", str(folder)])
     assert not stopped.value.code

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 CORPUS = 60
-"""Embedded training dialogues per task in these tests: the real number takes seconds to make."""
+"""Synthetic training dialogues per task in these tests: the real number takes seconds to make."""
 
 TINY = """\
 name: tiny
@@ -12,7 +12,7 @@ seed: 1
 threads: 1
 methods: [base, fdt]
 data:
-  {kind: embedded, domain: film, target: film, csrl_labels: 30, rewriting_labels: 30, dev: 10, test: 10, pool: 30,
+  {kind: synthetic, domain: film, target: film, csrl_labels: 30, rewriting_labels: 30, dev: 10, test: 10, pool: 30,
    bridge_sentences: 100}
 encoder: {kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}
 bridge: {kind: trained, steps: 10, patience: null, dev: 10}

@@ -119,7 +119,7 @@ def _without(setting: str) -> str:
         ("threads: 1", "threads: none", "threads: .*given: 'none'"),
         ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold\.number: .*less than or equal to 1"),
         ("methods: [base, sst, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),
-        ("kind: embedded", "kind: imaginary", "data: .*'embedded'"),
+        ("kind: synthetic", "kind: imaginary", "data: .*'synthetic'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, named: str) -> None:
@@ -131,7 +131,7 @@ def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, name
 def test_set_knows_settings_that_a_config_may_leave_out() -> None:
     assert small_config("informed=true").informed
     assert small_config("bridge.predicate_mark=input").bridge.model_dump()["predicate_mark"] == "input"
-    with pytest.raises(ConfigError, match=r"data.embedded.predicate_mark: Extra inputs"):
+    with pytest.raises(ConfigError, match=r"data.synthetic.predicate_mark: Extra inputs"):
         small_config("data.predicate_mark=input")
     with pytest.raises(ConfigError, match=r"pool_of: .*only in few-shot"):
         load_config(CONFIGS / "domain-generalisation.yaml", ["data.pool_of=labelled"])
@@ -256,9 +256,9 @@ def test_no_file(tmp_path: Path) -> None:
 def test_configs_that_need_no_data_go_by_name_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()  # a folder of that name, such as one with runs, is no config
-    for name in ("demo", "embedded-few-shot", "embedded-domain-generalisation"):
+    for name in ("demo", "synthetic-few-shot", "synthetic-domain-generalisation"):
         config = find_config(name)
-        assert (config.name, config.data.kind) == (name, "embedded")
+        assert (config.name, config.data.kind) == (name, "synthetic")
     mine = tmp_path / "configs" / "mine.yaml"
     mine.parent.mkdir()
     mine.write_text(TEXT, encoding="utf-8")

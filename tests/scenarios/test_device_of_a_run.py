@@ -171,7 +171,7 @@ def failing_at(call: int, error: Exception, function: Callable[..., Any]) -> Cal
 def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     config = small_config("methods=[base, fdt]", "device=cpu")
     run_study(config, tmp_path / "whole")
     cuda = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
@@ -192,7 +192,7 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
 
 
 def test_another_error_of_a_network_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     monkeypatch.setattr(training, "_backward", failing_at(1, RuntimeError("shapes differ"), training._backward))
     with pytest.raises(RuntimeError, match="shapes differ"):
         run_study(small_config("methods=[base]"), tmp_path / "run")

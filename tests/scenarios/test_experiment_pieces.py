@@ -11,7 +11,7 @@ from friend_training.experiments.experiment import Piece, left, load_experiment,
 from friend_training.experiments.results import done
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))
+SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("synthetic-*/experiment.yaml"))
 
 RECORDED = sorted(path.parent for path in EXPERIMENTS.glob("*/experiment.yaml") if done(path.parent))
 

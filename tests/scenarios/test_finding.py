@@ -43,7 +43,7 @@ def test_the_words_of_the_pool_that_the_run_keeps(tmp_path: Path) -> None:
     assert finder.words == {"喜欢", "来", "看"}
 
 
-def test_embedded_dialogues_are_made_again(tmp_path: Path) -> None:
+def test_synthetic_dialogues_are_made_again(tmp_path: Path) -> None:
     finder = default_finder(tmp_path, _config(), ltp=None)
     assert isinstance(finder, LexiconFinder)
     assert finder.words

@@ -32,7 +32,7 @@ def times(folder: Path, method: str) -> list[str]:
 def test_runs_take_over_what_does_not_depend_on_how_they_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     shared = tmp_path / "resources"
     runs = {name: tmp_path / name for name in ("first", "stricter", "fewer", "fewer, alone")}
     run_study(config(), runs["first"], resources=shared)

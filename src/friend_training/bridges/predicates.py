@@ -27,7 +27,7 @@ from friend_training.types import Dialogue, Predicate
 
 # A predicate finder for runs without a parser: the words that were predicates in the text the run has seen.
 #
-# Learnt from the embedded film dialogues and asked about 500 others it finds all their predicates, and 91 % of what it
+# Learnt from the synthetic film dialogues and asked about 500 others it finds all their predicates, and 91 % of what it
 # finds are predicates (a verb inside a name is taken for one, too). In another domain it knows a quarter of the verbs:
 # whoever has LTP should use that (see predicates.py).
 

@@ -57,8 +57,8 @@ def run(
     config: Annotated[
         str,
         typer.Argument(
-            help="A YAML file, or the name of one that comes with us: demo, embedded-few-shot,"
-            " embedded-domain-generalisation."
+            help="A YAML file, or the name of one that comes with us: demo, synthetic-few-shot,"
+            " synthetic-domain-generalisation."
         ),
     ],
     out: Annotated[

@@ -13,7 +13,7 @@ from typing import Any
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, EmbeddedData, FileData, ScratchEncoder
+from friend_training.study.config import Config, FileData, ScratchEncoder, SyntheticDataConfig
 from friend_training.study.data import model_file
 from friend_training.study.methods import BUDGET
 from friend_training.study.setup import base_settings, resource_steps
@@ -175,4 +175,4 @@ def _dev(config: Config) -> int:
 
 
 def _test(config: Config) -> int:
-    return config.data.test if isinstance(config.data, EmbeddedData) else UNKNOWN_SIZE
+    return config.data.test if isinstance(config.data, SyntheticDataConfig) else UNKNOWN_SIZE

@@ -49,7 +49,7 @@ LIMITS: dict[TaskName, str] = {
 }
 
 DATA = {
-    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "synthetic": "dialogues that the project makes by itself from patterns; real speech is different",
     "public": "public datasets, read with friend-training",
     "files": "files of whoever trained it",
 }

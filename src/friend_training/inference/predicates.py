@@ -13,12 +13,12 @@ from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
 from friend_training.runs.inputs import INPUTS
-from friend_training.study.config import Config, EmbeddedData, HanlpBridge, LtpBridge, PublicData
+from friend_training.study.config import Config, HanlpBridge, LtpBridge, PublicData, SyntheticDataConfig
 from friend_training.study.data import POOL_SEED, model_source, pool_finder
 from friend_training.types import Dialogue
 
 LEXICON_DIALOGUES = 1000
-"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the embedded ones occur by then."""
+"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the synthetic ones occur by then."""
 
 
 def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateFinder | None:
@@ -60,6 +60,6 @@ def _unlabeled(run: Path, config: Config) -> Iterator[Dialogue]:
             for batch in file.iter_batches(LEXICON_DIALOGUES, columns=["input"]):
                 yield from map(reads, batch["input"].to_pylist())
                 return
-    elif isinstance(config.data, EmbeddedData):
+    elif isinstance(config.data, SyntheticDataConfig):
         count, domain = min(config.data.pool, LEXICON_DIALOGUES), Domain(config.data.target)
         yield from (one.dialogue for one in synthetic.generate(count, seed=POOL_SEED, domain=domain, prefix="pool-"))

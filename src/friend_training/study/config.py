@@ -22,6 +22,7 @@ from friend_training.core import selector
 from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
+from friend_training.study.aliases import OLD_CONFIG_NAMES, current_form
 
 # What all sections of a config share: every setting is known and stays what it is.
 
@@ -62,13 +63,13 @@ def _shown(value: object) -> str:
 PoolCorpus = Literal["lccc", "xdailydialog", "cped", "corecode", "kdconv", "duconv-raw"]
 
 
-class EmbeddedData(Section):
+class SyntheticDataConfig(Section):
     """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues.
 
     `domain` is where gold comes from, `target` what dev, test and the unlabeled pool are made of.
     """
 
-    kind: Literal["embedded"]
+    kind: Literal["synthetic"]
     domain: Literal["film", "travel"]
     target: Literal["film", "travel"]
     csrl_labels: Count
@@ -384,7 +385,7 @@ class Config(Section):
     seed: Annotated[int, Field(ge=0)]
     threads: Count
     methods: tuple[Method, ...]
-    data: Annotated[EmbeddedData | PublicData | FileData, Field(discriminator="kind")]
+    data: Annotated[SyntheticDataConfig | PublicData | FileData, Field(discriminator="kind")]
     encoder: Annotated[ScratchEncoder | PretrainedEncoder, Field(discriminator="kind")]
     bridge: Annotated[TrainedBridgeConfig | LtpBridge | HanlpBridge, Field(discriminator="kind")]
     max_length: Annotated[int, Field(ge=8)]
@@ -464,9 +465,9 @@ def parse_config(text: str, where: str, overrides: list[str] | None = None) -> C
     values = read_yaml(text, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
-    values = {**values, "engine": values.get("engine", THIS_PROCESS.model_dump(mode="json"))}
+    values = current_form({**values, "engine": values.get("engine", THIS_PROCESS.model_dump(mode="json"))})
     for override in overrides or []:
-        values = _override(values, override)
+        values = current_form(_override(values, override))
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -506,7 +507,8 @@ def find_config(given: str | Path, overrides: list[str] | None = None, *, folder
     path = Path(folder) / given
     shipped = {found.stem: found for found in sorted(FOLDER.glob("*.yaml"))}
     if not path.is_file():
-        if str(given) not in shipped:
+        name = OLD_CONFIG_NAMES.get(str(given), str(given))
+        if name not in shipped:
             raise ConfigError(f"{given}: no such config file; by name there are {', '.join(shipped)}")
-        path = shipped[str(given)]
+        path = shipped[name]
     return load_config(path, overrides)

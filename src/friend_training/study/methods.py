@@ -30,7 +30,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.study import data
-from friend_training.study.config import Config, EmbeddedData, PublicData, pick_of
+from friend_training.study.config import Config, PublicData, SyntheticDataConfig, pick_of
 from friend_training.study.data import RunData, data_folder
 from friend_training.study.folders import method_folder
 from friend_training.study.tasks import TASKS, TaskName, make_second_task, make_task
@@ -85,8 +85,8 @@ class AllLabels:
 
 def all_labels(config: Config, data_dir: Path | None) -> AllLabels:
     given = config.data
-    if isinstance(given, EmbeddedData):
-        count = data.EMBEDDED_TRAIN
+    if isinstance(given, SyntheticDataConfig):
+        count = data.SYNTHETIC_TRAIN
         made = synthetic.generate(
             2 * count, seed=data.TRAIN_SEED, domain=synthetic.Domain(given.domain), prefix="train-"
         )

@@ -27,6 +27,7 @@ from friend_training.runs.processes import is_first
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Test
 from friend_training.study import config
+from friend_training.study.aliases import recorded_form
 from friend_training.study.config import (
     Config,
     HanlpBridge,
@@ -155,7 +156,8 @@ def resource_steps(config: Config) -> list[Prepare]:
 
 def check_resources(made_in: Run, config: Config) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
-    before, now = read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")), config.model_dump(mode="json")
+    before = recorded_form(read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")))
+    now = recorded_form(config.model_dump(mode="json"))
     for setting in RESOURCE_SETTINGS:
         if before[setting] != now[setting]:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
@@ -245,8 +247,9 @@ _AMOUNTS = ("csrl_labels", "rewriting_labels")
 _OF_THE_POOL = ("pool", "pool_of", "pool_corpora", "finder", "ltp")
 
 
-def base_settings(whole: Mapping[str, Any], method: str) -> dict[str, Any]:
+def base_settings(config: Mapping[str, Any], method: str) -> dict[str, Any]:
     """Of a whole config all that Base, or the Base of all labels, depends on."""
+    whole = recorded_form(config)
     unseen = (*_OF_THE_POOL, *(_AMOUNTS if method == "base-full" else ()))
     return {
         # An informed Base goes on from what the bridge's sentences taught (informed.py).
