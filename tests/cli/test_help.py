@@ -18,6 +18,7 @@ COMMANDS = (
     "experiment",
     "compare",
     "figure",
+    "config",
     "data",
     "bridges",
     "theory",
@@ -25,7 +26,9 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS), ("data", "split")])
+@pytest.mark.parametrize(
+    "command", [(), *((name,) for name in COMMANDS), ("data", "split"), ("config", "show"), ("config", "list")]
+)
 def test_help_fits_into_80_columns(friend_train: FriendTrain, command: tuple[str, ...]) -> None:
     said = friend_train(*command, "--help")
     assert said.code == 0

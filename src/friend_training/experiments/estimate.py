@@ -13,7 +13,7 @@ from typing import Any
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, FileData, ScratchEncoder, SyntheticDataConfig
+from friend_training.study.config import Config, FileDataConfig, ScratchEncoderConfig, SyntheticDataConfig
 from friend_training.study.data import model_file
 from friend_training.study.methods import BUDGET
 from friend_training.study.setup import base_settings, resource_steps
@@ -124,7 +124,7 @@ def _rates(config: Config) -> Rates:
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
-    if isinstance(config.encoder, ScratchEncoder):
+    if isinstance(config.encoder, ScratchEncoderConfig):
         work = encoder.layers * encoder.width / SCRATCH_SIZE
     else:
         work = encoder.layers * encoder.width**2 / PRETRAINED_SIZE
@@ -133,7 +133,7 @@ def _rates(config: Config) -> Rates:
 
 def encoder_size(config: Config) -> EncoderSize:
     """As its config.json says, where the encoder is on this machine."""
-    if isinstance(config.encoder, ScratchEncoder):
+    if isinstance(config.encoder, ScratchEncoderConfig):
         return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
     path = model_file(config.encoder.source, "config.json")
     if path is None:
@@ -167,11 +167,11 @@ def _seen(piece: Piece, method: str, trained: set[str]) -> bool:
 
 
 def _pool(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.pool
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.pool
 
 
 def _dev(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.dev or UNKNOWN_SIZE
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.dev or UNKNOWN_SIZE
 
 
 def _test(config: Config) -> int:

@@ -23,7 +23,13 @@ from friend_training.errors import ConfigError
 from friend_training.friendships.bridge_controls import GoldSigma, gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
-from friend_training.study.config import Config, FileData, HanlpBridge, PublicData, SyntheticDataConfig
+from friend_training.study.config import (
+    Config,
+    FileDataConfig,
+    HanlpBridgeConfig,
+    PublicDataConfig,
+    SyntheticDataConfig,
+)
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample, dialogue_group
 
@@ -283,7 +289,7 @@ def load_data(config: Config, data_dir: str | Path | None, progress: Progress = 
     data = config.data
     if isinstance(data, SyntheticDataConfig):
         return _synthetic(data, config, progress)
-    if isinstance(data, PublicData):
+    if isinstance(data, PublicDataConfig):
         return _public(data, config, data_folder(data_dir), progress)
     return _files(data, config, data_dir, progress)
 
@@ -324,7 +330,7 @@ def _gold_sigma(made: list[SyntheticDialogue]) -> dict[str, Sigma]:
     return {one.dialogue.id: gold_sigma(one.rewrite, one.sentence_roles) for one in made}
 
 
-def _public(data: PublicData, config: Config, folder: Path, progress: Progress) -> RunData:
+def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Progress) -> RunData:
     work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
     duconv_train, duconv_dev, duconv_test = benchmark_splits.duconv(folder)
     rewrite_train, rewrite_dev, rewrite_test = benchmark_splits.rewrite(folder)
@@ -387,18 +393,18 @@ def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Pr
 def pool_finder(config: Config, progress: Progress = lambda done, total: None) -> PredicateFinder:
     """What finds the predicates of the public chats, which give none."""
     data = config.data
-    assert isinstance(data, PublicData)
+    assert isinstance(data, PublicDataConfig)
     if data.finder == "hanlp-frames":
-        assert isinstance(config.bridge, HanlpBridge)
+        assert isinstance(config.bridge, HanlpBridgeConfig)
         return FramedWordFinder(HanlpParser(config.bridge.model, device=config.device))
     parser = LtpParser.load(model_source(str(data.ltp)), device=config.device)
     parser.progress = progress
     return VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
 
 
-def _files(data: FileData, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
+def _files(data: FileDataConfig, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
     base = data_dir or Path()
-    work = Making(len(FileData.model_fields) - 1, progress)
+    work = Making(len(FileDataConfig.model_fields) - 1, progress)
 
     def csrl(name: str) -> list[CsrlExample]:
         found = read_examples(base / name, "csrl").examples

@@ -30,7 +30,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.study import data
-from friend_training.study.config import Config, PublicData, SyntheticDataConfig, pick_of
+from friend_training.study.config import Config, PublicDataConfig, SyntheticDataConfig, pick_of
 from friend_training.study.data import RunData, data_folder
 from friend_training.study.folders import method_folder
 from friend_training.study.tasks import TASKS, TaskName, make_second_task, make_task
@@ -92,7 +92,7 @@ def all_labels(config: Config, data_dir: Path | None) -> AllLabels:
         )
         csrl = [example for example in synthetic.csrl_examples(made[:count]) if example.roles]
         return AllLabels(csrl, synthetic.rewriting_examples(made[count:]))
-    if isinstance(given, PublicData):
+    if isinstance(given, PublicDataConfig):
         folder = data_folder(data_dir)
         return AllLabels(benchmark_splits.duconv(folder)[0], benchmark_splits.rewrite(folder)[0])
     raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")

@@ -26,13 +26,14 @@ from friend_training.runs.files import atomic_folder
 from friend_training.runs.processes import is_first
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Test
-from friend_training.study import config
 from friend_training.study.aliases import recorded_form
 from friend_training.study.config import (
     Config,
-    HanlpBridge,
-    LtpBridge,
-    PretrainedEncoder,
+    HanlpBridgeConfig,
+    LocalEngineConfig,
+    LtpBridgeConfig,
+    PretrainedEncoderConfig,
+    RayEngineConfig,
     TrainedBridgeConfig,
     config_text,
 )
@@ -46,10 +47,10 @@ from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExa
 # Who labels the pool, as a config says it.
 
 
-def make_engine(choice: config.LocalEngine | config.RayEngine, device: str) -> Engine | None:
+def make_engine(choice: LocalEngineConfig | RayEngineConfig, device: str) -> Engine | None:
     """None is the coordinating process itself. On graphics cards there is one worker per card at most."""
     on_card, named = choose_device(device).type == "cuda", ":" in device
-    if isinstance(choice, config.RayEngine):
+    if isinstance(choice, RayEngineConfig):
         if named:
             raise ConfigError(f"device {device!r}: Ray gives each worker a card of its own; use device: cuda")
         return RayEngine(address=choice.address, workers=choice.workers, cards=on_card)
@@ -165,7 +166,7 @@ def check_resources(made_in: Run, config: Config) -> None:
 
 def encoder_source(config: Config, data: RunData, run: Run) -> str:
     """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
-    if isinstance(config.encoder, PretrainedEncoder):
+    if isinstance(config.encoder, PretrainedEncoderConfig):
         return model_source(config.encoder.source)
     folder = run.folder / "encoder"
     shape = EncoderShape(
@@ -189,10 +190,10 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
 
 def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
     """The bridge with its parameters fixed from here on, remembering its answers."""
-    if isinstance(config.bridge, LtpBridge):
+    if isinstance(config.bridge, LtpBridgeConfig):
         ltp = LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
         return CachedBridge(ltp, max_entries=CACHED_ANSWERS)
-    if isinstance(config.bridge, HanlpBridge):
+    if isinstance(config.bridge, HanlpBridgeConfig):
         hanlp = ParserBridge(HanlpParser(config.bridge.model, device=config.device))
         return CachedBridge(hanlp, max_entries=CACHED_ANSWERS)
     task = _trained(config, data, run, encoder, progress)

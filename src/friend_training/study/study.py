@@ -31,7 +31,7 @@ from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.progress import Listener, Relay, Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Train
-from friend_training.study.config import Config, Method, PublicData, ToPrecision, config_text
+from friend_training.study.config import Config, Method, PrecisionThresholdConfig, PublicDataConfig, config_text
 from friend_training.study.data import RunData, hidden_gold, load_data, with_found_predicates
 from friend_training.study.folders import (
     changed_on_resume,
@@ -75,7 +75,7 @@ def probe_of(config: Config, data: RunData, task: TaskName) -> Probe:
 def probed_dialogues(config: Config, data: RunData, task: TaskName) -> list[Dialogue]:
     examples: Sequence[Any] = data.csrl_dev if task == "csrl" else data.rewriting_dev
     dialogues = [example.dialogue for example in examples]
-    if isinstance(config.data, PublicData) and task == "rewriting":
+    if isinstance(config.data, PublicDataConfig) and task == "rewriting":
         dialogues = with_found_predicates(dialogues, config, lambda done, total: None)
     if not any(dialogue.predicates for dialogue in dialogues):
         raise ConfigError(
@@ -91,7 +91,7 @@ def needed_probes(config: Config, data: RunData) -> dict[TaskName, Probe]:
     return {
         name: probe_of(config, data, name)
         for name, section in sections.items()
-        if any(isinstance(given, ToPrecision) for given in (section.pick_threshold, section.sst_threshold))
+        if any(isinstance(given, PrecisionThresholdConfig) for given in (section.pick_threshold, section.sst_threshold))
     }
 
 
