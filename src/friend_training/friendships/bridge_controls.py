@@ -101,7 +101,7 @@ def with_gold_bridge(friendship: Friendship, gold: GoldSigma | None) -> Friendsh
     if gold is None:
         raise ConfigError(
             "fdt-gold-bridge needs a perfect parser's prediction for each rewrite, and these data do not have it:"
-            " it takes the embedded dialogues"
+            " it takes the synthetic dialogues"
         )
     return replace(friendship, translate_second=TranslateByGold(gold))
 

@@ -15,7 +15,7 @@ from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, PretrainedEncoder
+from friend_training.study.config import Config, PretrainedEncoderConfig
 from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.open import open_task
 from friend_training.study.tasks import TaskName
@@ -52,7 +52,7 @@ LIMITS: dict[TaskName, str] = {
 }
 
 DATA = {
-    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "synthetic": "dialogues that the project makes by itself from patterns; real speech is different",
     "public": "public datasets, read with friend-training",
     "files": "files of whoever trained it",
 }
@@ -71,7 +71,9 @@ def model_card(*, task: TaskName, method: str, iteration: int, config: Config, r
     rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
     mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     encoder = config.encoder
-    begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
+    begun = (
+        encoder.source if isinstance(encoder, PretrainedEncoderConfig) else f"a {encoder.layers}-layer one of our own"
+    )
     before = "" if iteration else " (Base, before any pseudo-label)"
     return f"""\
 ---

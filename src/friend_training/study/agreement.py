@@ -24,7 +24,7 @@ ROUNDS = 5
 def agreement_of_run(
     folder: Path, method: str, data_dir: Path | None, progress: Progress = lambda done, total: None
 ) -> list[dict[str, Any]]:
-    """One record per iteration. Needs a pool whose gold is known, as that of the embedded dialogues is.
+    """One record per iteration. Needs a pool whose gold is known, as that of the synthetic dialogues is.
 
     Units are predicates (task a is CSRL); the friend is right where the rewrite of the predicate's utterance is.
     Friends agree where m_k = 1. ε is how often they do when each looks at another dialogue.
