@@ -13,12 +13,12 @@ import numpy as np
 
 from friend_training.analysis.agreement import AgreementReport, agreement_report, measured_epsilon
 from friend_training.bridges.bridge import CachedBridge
-from friend_training.bridges.quality import BridgeFailures, bridge_failures
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import BoolColumn, Scores, Selector, Threshold, TopN
 from friend_training.core.task import Prediction
 from friend_training.data.fingerprint import fingerprint
 from friend_training.errors import RunError
+from friend_training.friendships.bridge_quality import BridgeFailures, bridge_failures
 from friend_training.friendships.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friendships.joint_labels import MergedRoles
 from friend_training.loop.thresholds import Probe
