@@ -8,7 +8,7 @@ from friend_training.nn.encoder import open_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.checkpoints import save_checkpoint
-from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.inputs import save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Test, Train
 from friend_training.study.config import config_text, parse_config
@@ -60,7 +60,7 @@ def make_run(folder: Path, encoder: Path, *changes: str) -> Path:
     config = parse_config(CONFIG, "untrained.yaml", list(changes))
     text = config_text(config) if changes else CONFIG
     Run.create(folder, text, FINGERPRINTS)
-    keep_inputs(folder, POOL)
+    save_inputs(folder, POOL)
     for seed, (method, iteration) in enumerate({"base": 0, "fdt": 1}.items()):
         run = Run.create(method_folder(folder, method), text, FINGERPRINTS)
         for name in TASKS:

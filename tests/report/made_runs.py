@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from friend_training.core.selector import Pick, Selector, Threshold
 from friend_training.loop.selection import select_iteration
-from friend_training.runs.inputs import keep_gold, keep_inputs
+from friend_training.runs.inputs import save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Label, Prepare, Select, Test
 from friend_training.runs.store import LABELLED
@@ -114,9 +114,9 @@ def made_study(folder: Path, *, units: int = 60) -> Path:
         records.append({"method": method, "version": "0.1.0", "metrics": {"csrl.f1": test}})
     records.append({"method": "bridge-alone", "version": "0.1.0", "metrics": {"csrl.f1": 12.5, "csrl.precision": 13.0}})
     (folder / "results.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    keep_inputs(folder, [dialogue(number) for number in range(units)])
+    save_inputs(folder, [dialogue(number) for number in range(units)])
     gold = {"csrl": [roles(n) for n in (1, 2, 3, 3)], "rewriting": [rewrite(n) for n in (0, 1)]}
-    keep_gold(folder, gold)
+    save_gold(folder, gold)
     return folder
 
 
@@ -129,7 +129,7 @@ def made_classifiers(folder: Path, *, pick: Pick, audited: bool = False, kept: b
     run.do(Test("mood"), lambda: {"best_iteration": 1, "metrics": [row]})
     run.write_metrics()
     if kept:
-        keep_inputs(folder, [Text(f"d{number}", f"review {number} {EVIL}") for number in range(30)])
+        save_inputs(folder, [Text(f"d{number}", f"review {number} {EVIL}") for number in range(30)])
     return run
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, VerbFinder
 from friend_training.inference.predicates import default_finder
-from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.inputs import save_inputs
 from friend_training.study.config import Config, parse_config
 from friend_training.types import Dialogue, Turn
 from untrained_run import CONFIG, POOL
@@ -37,7 +37,7 @@ def ltp(tmp_path: Path) -> Path:
 
 
 def test_the_words_of_the_pool_that_the_run_keeps(tmp_path: Path) -> None:
-    keep_inputs(tmp_path, POOL)
+    save_inputs(tmp_path, POOL)
     finder = default_finder(tmp_path, _config(), ltp=None)
     assert isinstance(finder, LexiconFinder)
     assert finder.words == {"喜欢", "来", "看"}
@@ -50,7 +50,7 @@ def test_embedded_dialogues_are_made_again(tmp_path: Path) -> None:
 
 
 def test_a_parser_comes_first(tmp_path: Path, ltp: Path) -> None:
-    keep_inputs(tmp_path, POOL)
+    save_inputs(tmp_path, POOL)
     assert isinstance(default_finder(tmp_path, _config(), ltp=ltp), VerbFinder)
     by_bridge = _config(bridge=f"bridge: {{kind: ltp, source: {ltp}}}")
     assert isinstance(default_finder(tmp_path, by_bridge, ltp=None), VerbFinder)
@@ -60,5 +60,5 @@ def test_a_parser_comes_first(tmp_path: Path, ltp: Path) -> None:
 def test_nothing_to_make_a_finder_of(tmp_path: Path) -> None:
     gone = _config(PUBLIC.replace("LTP", "nowhere/at/all"))
     assert default_finder(tmp_path, gone, ltp=None) is None
-    keep_inputs(tmp_path, [Dialogue("1", (Turn("A", "没有谓词"),))])
+    save_inputs(tmp_path, [Dialogue("1", (Turn("A", "没有谓词"),))])
     assert default_finder(tmp_path, gone, ltp=None) is None

@@ -26,7 +26,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.config import Config, FileData, Task, ToShare, pick_of
+from friend_training.study.config import Config, Task, ToShare, pick_of
 from friend_training.study.data import Progress, RunData, load_data
 from friend_training.study.folders import method_folder, methods_there, run_config
 from friend_training.study.methods import wanted_balance
@@ -259,13 +259,8 @@ def diagnose(
 
 
 def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
-    """The data as the run had them, but for the pool, which takes longest to make and is not looked at."""
-    small = (
-        config
-        if isinstance(config.data, FileData)
-        else config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})
-    )
-    data = load_data(small, data_dir)
+    """The data as the run had them, but for the pool, which is not looked at."""
+    data = load_data(config, data_dir, pool=False)
     before = Run.open(study).fingerprints
     for name, examples in (("csrl_dev", data.csrl_dev), ("rewriting_dev", data.rewriting_dev)):
         if before.get(name) != fingerprint(examples):

@@ -15,7 +15,7 @@ from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
-from friend_training.runs.inputs import is_kept, keep_gold, keep_inputs
+from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Test, Train
 from friend_training.study.config import Config, HanlpBridge, LtpBridge, ToPrecision, ToShare
@@ -61,24 +61,26 @@ MOST_GOLD = 2000
 
 def keep_data(folder: Path, config: Config, data: RunData) -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
-    if is_kept(folder):
+    if has_inputs(folder) and has_gold(folder):
         return
     scripts = [
         build_script(example.dialogue, example.rewrite, span_source=config.span_source)
         for example in data.rewriting_gold[:MOST_GOLD]
     ]
-    keep_gold(
+    save_gold(
         folder,
         {
             "csrl": [roles for example in data.csrl_gold[:MOST_GOLD] for roles in example.roles],
             "rewriting": [script for script in scripts if script is not None],
         },
     )
-    keep_inputs(folder, data.pool)
+    save_inputs(folder, data.pool)
 
 
-def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None:
-    """The same for a study that was made before studies did it themselves: its data are made or read once more."""
+def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambda done, total: None) -> None:
+    """For a study of an earlier version, which saved no texts: its data are made or read once more, and saved."""
+    if has_inputs(study):
+        return
     config, run = run_config(study), Run.open(study)
     data = load_data(config, data_dir, progress)
     run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})

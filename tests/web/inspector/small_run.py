@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.loop.selection import select_iteration
-from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.inputs import save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.store import LABELLED
 from friend_training.types import Dialogue, Predicate, Turn
@@ -81,7 +81,7 @@ def write_run(folder: Path, rows: pa.Table, selectors: dict[str, Selector], inpu
     run.store.write_labelled(1, 0, rows)
     select_iteration(run.store, 1, 1, selectors)
     run.store.discard_labelled(1)
-    keep_inputs(folder, inputs)
+    save_inputs(folder, inputs)
     return folder
 
 

@@ -10,7 +10,7 @@ from friend_training.core.task import Prediction
 from friend_training.errors import DataError, RunError
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.report.label_text import edits, marks
-from friend_training.runs.inputs import INPUTS, keep_inputs
+from friend_training.runs.inputs import INPUTS, save_inputs
 from friend_training.runs.run import Run
 from friend_training.study import open
 from friend_training.types import (
@@ -56,7 +56,7 @@ def test_a_run_without_pseudo_labels_or_no_run_at_all(tmp_path):
 
 def test_texts_that_were_not_kept_are_made_meanwhile(tmp_path):
     def make():
-        keep_inputs(tmp_path, DIALOGUES)
+        save_inputs(tmp_path, DIALOGUES)
 
     texts = Texts(tmp_path, make)
     texts.wait()
