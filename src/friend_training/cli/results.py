@@ -95,12 +95,12 @@ def _some(rows: pa.Table, task: str, chosen: bool, count: int) -> list[dict[str,
 TASKS = ("csrl", "rewriting")
 
 COLUMNS = (
-    Column("csrl.precision", "P"),
-    Column("csrl.recall", "R"),
-    Column("csrl.f1", "F1"),
-    Column("rewriting.rouge_l", "ROUGE-L"),
-    Column("rewriting.em", "EM"),
-    Column("rewriting.wer", "WER", higher_is_better=False),
+    Column("csrl.precision"),
+    Column("csrl.recall"),
+    Column("csrl.f1"),
+    Column("rewriting.rouge_l"),
+    Column("rewriting.em"),
+    Column("rewriting.wer"),
 )
 """As the paper prints them: CSRL, then rewriting."""
 
