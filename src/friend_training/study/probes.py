@@ -11,7 +11,7 @@ from typing import Any
 
 from friend_training.errors import ConfigError
 from friend_training.loop.thresholds import Probe
-from friend_training.study.config import Config, PublicDataConfig, PrecisionThresholdConfig
+from friend_training.study.config import Config, PrecisionThresholdConfig, PublicDataConfig
 from friend_training.study.data import RunData, hidden_gold, with_found_predicates
 from friend_training.study.tasks import TASKS, TaskName
 from friend_training.types import Dialogue

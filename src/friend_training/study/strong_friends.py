@@ -13,7 +13,7 @@ from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Audit
 from friend_training.loop.plan import TaskPlan, Training
 from friend_training.study import data
-from friend_training.study.config import Config, SyntheticDataConfig, PublicDataConfig
+from friend_training.study.config import Config, PublicDataConfig, SyntheticDataConfig
 from friend_training.study.data import data_folder
 
 # Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels of its domain there are.
