@@ -56,7 +56,7 @@ def device(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An untrained encoder of one layer that knows the characters of the embedded dialogues, letters and digits."""
+    """An untrained encoder of one layer that knows the characters of the synthetic dialogues, letters and digits."""
     folder = tmp_path_factory.mktemp("encoder")
     made = [*generate(200, seed=3, domain=Domain.FILM), *generate(200, seed=3, domain=Domain.TRAVEL)]
     texts = [turn.text for one in made for turn in one.dialogue.turns]

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from friend_training.study.selection import probed_dialogues
 from seeds import by_seed, config_and_data, measured_seeds
 
 from friend_training.bridges.bridge import Bridge
@@ -31,6 +30,7 @@ from friend_training.friendships.joint_labels import (
 from friend_training.nn.task import TorchTask
 from friend_training.study.data import RunData
 from friend_training.study.open import open_bridge, open_task
+from friend_training.study.probes import probed_dialogues
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

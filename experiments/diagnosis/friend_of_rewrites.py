@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from friend_training.study.selection import probed_dialogues
 from second_iteration import how_roles_fit
 from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 
 from friend_training.study.open import open_task
+from friend_training.study.probes import probed_dialogues
 
 KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from friend_training.study.selection import probe_of
 from scipy.stats import rankdata
 from seeds import by_seed, config_and_data, measured_seeds
 
@@ -23,6 +22,7 @@ from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, 
 from friend_training.loop.thresholds import Probe
 from friend_training.nn.task import TorchTask
 from friend_training.study.open import open_bridge, open_task
+from friend_training.study.probes import probe_of
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from friend_training.study.selection import probed_dialogues
 from scipy.stats import rankdata
 from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 from sklearn.linear_model import LogisticRegression
@@ -37,6 +36,7 @@ from friend_training.runs.steps import Train
 from friend_training.study.config import Config
 from friend_training.study.folders import method_folder
 from friend_training.study.open import open_bridge
+from friend_training.study.probes import probed_dialogues
 from friend_training.study.tasks import TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script

@@ -21,7 +21,7 @@ from friend_training.nn.training import TrainingSettings
 def both(
     request: pytest.FixtureRequest, tiny_encoder: Path
 ) -> tuple[TorchTask, StraightforwardTask, workloads.Workload]:
-    workload = workloads.embedded_workloads(8)[request.param]
+    workload = workloads.synthetic_workloads(8)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))

@@ -26,7 +26,7 @@ DIALOGUES = 24
 @pytest.fixture(scope="module", params=(0, 1), ids=("csrl", "rewriting"))
 def at_work(request: pytest.FixtureRequest, tiny_encoder: Path) -> tuple[TorchTask, workloads.Workload]:
     """An untrained network: it says something about every unit, and impossible tag sequences among it."""
-    workload = workloads.embedded_workloads(DIALOGUES)[request.param]
+    workload = workloads.synthetic_workloads(DIALOGUES)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))
@@ -93,7 +93,7 @@ def test_the_whole_benchmark(
     results = tmp_path / "speed.jsonl"
     monkeypatch.setattr(speed, "TAUGHT_STEPS", 3)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # two that wait for each other take minutes
-    speed.main(["--embedded", "--rounds", "2", "--dialogues", "8", "--results", str(results)])
+    speed.main(["--synthetic", "--rounds", "2", "--dialogues", "8", "--results", str(results)])
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     assert all(set(line) == {field.name for field in fields(speed_records.Record)} for line in lines)
     measured = [(line["task"], line["what"], line["round"], line["loop"], line["threads"]) for line in lines]

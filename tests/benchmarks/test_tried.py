@@ -15,7 +15,7 @@ from friend_training.nn.training import TrainingSettings
 
 @pytest.fixture(params=(0, 1), ids=("csrl", "rewriting"))
 def task_and_pool(request: pytest.FixtureRequest, tiny_encoder: Path) -> tuple[TorchTask, list[object]]:
-    workload = workloads.embedded_workloads(6)[request.param]
+    workload = workloads.synthetic_workloads(6)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))

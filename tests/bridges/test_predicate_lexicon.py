@@ -21,7 +21,7 @@ def test_words_are_learnt_from_what_dialogues_name() -> None:
     assert LexiconFinder.learn([dialogue]).words == {"喜欢", "看"}
 
 
-def test_on_embedded_dialogues_nearly_everything_is_found() -> None:
+def test_on_synthetic_dialogues_nearly_everything_is_found() -> None:
     seen, new = (generate(200, seed=seed, domain=Domain.FILM) for seed in (1, 2))
     finder = LexiconFinder.learn(one.dialogue for one in seen)
     gold = {(n, p) for n, one in enumerate(new) for p in one.dialogue.predicates}

@@ -16,7 +16,7 @@ from helpers.tiny_config import DRAWN_FROM, TEXT
 
 @pytest.fixture(autouse=True)
 def _small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run; tests that change it take a `copy`."""
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+        patch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
         with pytest.raises(SystemExit) as stopped:
             main(["run", str(tiny), "--out", str(folder)])
     assert not stopped.value.code

@@ -94,7 +94,7 @@ def test_ctrl_c_stops_and_resume_completes(
         "import signal, sys, friend_training.study.data as data; from friend_training.cli.main import main; "
         # A shell starts what runs in the background with Ctrl-C ignored; then this test would wait for ever.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        f"data.EMBEDDED_TRAIN = {DRAWN_FROM}; main(sys.argv[1:])"
+        f"data.SYNTHETIC_TRAIN = {DRAWN_FROM}; main(sys.argv[1:])"
     )
     # Far more steps than there is time for: it is stopped in the middle of training.
     arguments = ["run", str(tiny), "--out", str(folder), "--set", "tasks.rewriting.base_steps=100000"]

@@ -12,7 +12,7 @@ from friend_training.study.config import config_text
 from helpers.tiny_config import tiny_config
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("embedded-*/experiment.yaml"))
+SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("synthetic-*/experiment.yaml"))
 
 RECORDED = sorted(path.parent for path in EXPERIMENTS.rglob("experiment.yaml") if done(path.parent))
 

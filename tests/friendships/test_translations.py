@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from friend_training.core.task import Prediction
-from friend_training.data.synthetic import Domain, EmbeddedDialogue, generate
+from friend_training.data.synthetic import Domain, SyntheticDialogue, generate
 from friend_training.friendships.csrl_rewriting import (
     RoleMatcher,
     RoleString,
@@ -124,7 +124,7 @@ def test_answers_stay_with_their_inputs() -> None:
     assert sigmas[3] == ((RoleString("ARG0", "乙"),), (RoleString("ARG0", "看"),))
 
 
-def _matches_of_gold(made: Sequence[EmbeddedDialogue], matcher: RoleMatcher) -> set[float | None]:
+def _matches_of_gold(made: Sequence[SyntheticDialogue], matcher: RoleMatcher) -> set[float | None]:
     friendship = csrl_rewriting(GoldBridge(made), matcher)
     matches = friendship.match([one.dialogue for one in made], gold_roles(made), gold_rewrites(made))
     assert [len(match.first) for match in matches] == [len(one.roles) for one in made]
@@ -136,7 +136,7 @@ def _matches_of_gold(made: Sequence[EmbeddedDialogue], matcher: RoleMatcher) -> 
 @pytest.mark.parametrize("domain", list(Domain))
 @pytest.mark.parametrize("scoring", ["paper", "role-aware"])
 @pytest.mark.parametrize("speakers", ["keep", "drop"])
-def test_gold_labels_of_embedded_dialogues_agree_totally(domain: Domain, scoring: str, speakers: str) -> None:
+def test_gold_labels_of_synthetic_dialogues_agree_totally(domain: Domain, scoring: str, speakers: str) -> None:
     """The paper's assumption, through the very code that training runs: exactly 1, for a thousand dialogues."""
     made = generate(1000, seed=23, domain=domain)
     matcher = RoleMatcher(scoring=scoring, speakers=speakers)  # type: ignore[arg-type]

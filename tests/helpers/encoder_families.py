@@ -72,7 +72,7 @@ def fast_tokenizer(kind: str) -> PreTrainedTokenizerFast:
 
 @cache
 def _trained(kind: str) -> str:
-    """The rules of a small tokenizer, learnt from the embedded dialogues and a little English."""
+    """The rules of a small tokenizer, learnt from the synthetic dialogues and a little English."""
     made = generate(60, seed=5, domain=Domain.FILM)
     texts = [*(turn.text for one in made for turn in one.dialogue.turns), *ENGLISH * 20]
     specials = list(dict.fromkeys((BERT if kind == "wordpiece" else ROBERTA).values()))

@@ -109,7 +109,7 @@ def fork(folder: Path, ready: data.RunData, *, deadly: bool) -> int:
 
 
 def main(folder: Path) -> None:
-    data.EMBEDDED_TRAIN = DRAWN_FROM
+    data.SYNTHETIC_TRAIN = DRAWN_FROM
     ready = data.load_data(config(), None)
     ends = {name: fork(folder / name, ready, deadly=False) for name in ("whole", "again")}
     lives = [fork(folder / "killed", ready, deadly=True)]

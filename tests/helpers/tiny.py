@@ -1,4 +1,4 @@
-"""CSRL and rewriting at their smallest: an encoder of one layer, a few embedded dialogues, a handful of steps."""
+"""CSRL and rewriting at their smallest: an encoder of one layer, a few synthetic dialogues, a handful of steps."""
 
 from dataclasses import replace
 from functools import cache

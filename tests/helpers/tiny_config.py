@@ -31,7 +31,7 @@ name: tiny
 seed: 1
 threads: 1
 methods: [base, fdt]
-data: {{kind: embedded, domain: film, target: travel, csrl_labels: 8, rewriting_labels: 8, dev: 6, test: 6, pool: 12,
+data: {{kind: synthetic, domain: film, target: travel, csrl_labels: 8, rewriting_labels: 8, dev: 6, test: 6, pool: 12,
   bridge_sentences: 30}}
 encoder: {{kind: scratch, layers: 1, width: 32, heads: 2, dropout: 0.1}}
 bridge: {{kind: trained, steps: 12, patience: null, dev: 5}}

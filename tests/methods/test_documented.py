@@ -53,7 +53,7 @@ def test_one_file_and_two_lines_are_all_that_a_study_needs(tmp_path, monkeypatch
     from friend_training.study.study import run_study
     from helpers.tiny_config import tiny_config
 
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     config = tiny_config("methods=[base, curriculum]", "iterations=2")
     records = run_study(config, tmp_path / "run")
     assert [record["method"] for record in records] == ["base", "curriculum"]

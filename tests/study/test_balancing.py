@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from friend_training.study.plans import csrl_shares, rewriting_shares, wanted_balance
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Scores, Selector, Share, TopN
@@ -14,6 +13,7 @@ from friend_training.loop.selection import select_iteration
 from friend_training.runs.store import LABELLED, Store
 from friend_training.study import data
 from friend_training.study.diagnosis import choices
+from friend_training.study.plans import csrl_shares, rewriting_shares, wanted_balance
 from friend_training.study.study import run_study
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
@@ -41,7 +41,7 @@ def test_how_many_utterances_need_a_rewrite() -> None:
 
 
 def test_the_balance_is_golds_or_devs_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     config = tiny_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
     made = data.load_data(config, None)
     assert wanted_balance(config, made, "csrl") == csrl_shares(made.csrl_dev) != csrl_shares(made.csrl_gold)
@@ -101,7 +101,7 @@ def test_of_several_thresholds_the_strictest_is_on_record(tmp_path: Path) -> Non
 def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     chosen = ("tasks.csrl.balance=gold", "tasks.csrl.content=only", "tasks.csrl.pick_threshold={share: 0.5}")
     few = ("data.target=film", "data.pool=12", "tasks.csrl.base_steps=80", "checked_labels=all")
     config = tiny_config('methods=["base", "fdt", "fdt-checked"]', *few, *chosen)

@@ -48,7 +48,7 @@ def studied(tmp_path_factory):
         return predict(task, inputs, progress)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "EMBEDDED_TRAIN", 20)
+        patch.setattr(data, "SYNTHETIC_TRAIN", 20)
         patch.setattr(TorchTask, "_predict", counting)
         records = {record["method"]: record for record in run_study(CONFIG, folder)}
     return folder, records, asked
@@ -67,7 +67,7 @@ def test_counts_come_out_the_same_where_they_have_to_be_made_again(studied, tmp_
     fdt = method_folder(again, "fdt")
     (fdt / "phases" / "counts.json").unlink()
     (fdt / "counts.npz").unlink()
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     run_study(CONFIG, again)
     assert contents(again) == contents(folder)
 
@@ -100,7 +100,7 @@ def test_ceilings_are_refused_where_nobody_knows_the_gold():
     friendship = csrl_rewriting(None)
     with pytest.raises(ConfigError, match=r"fdt-oracle .* pool_of: labelled"):
         oracle(friendship, None)
-    with pytest.raises(ConfigError, match=r"fdt-gold-bridge .* embedded dialogues"):
+    with pytest.raises(ConfigError, match=r"fdt-gold-bridge .* synthetic dialogues"):
         with_gold_bridge(friendship, None)
 
 
@@ -122,7 +122,7 @@ def test_with_a_gold_bridge_gold_labels_agree_entirely_and_a_missing_argument_is
 
 def test_a_run_is_diagnosed_on_dev(studied, monkeypatch):
     folder, records, _ = studied
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     found = diagnose(folder, "fdt", None)
     [one] = found.iterations
     counts = records["fdt"]["chosen"][0]["csrl"]

@@ -29,7 +29,7 @@ LEARNT = "tasks.csrl.base_steps=80"
 def studied(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study") / "run"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+        patch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
         config = tiny_config(f"methods={json.dumps(ALL)}", "data.target=film", "iterations=2", LEARNT)
         records = {record["method"]: record for record in run_study(config, folder)}
         again = {record["method"]: record for record in run_study(config, folder)}
@@ -162,7 +162,7 @@ def test_all_the_bridges_labels_are_all(studied):
 
 def test_all_labels_are_those_of_the_domain_that_gold_is_from():
     gold = all_labels(tiny_config(), None)
-    assert (len(gold.rewriting), gold.rewriting[0].dialogue.id) == (data.EMBEDDED_TRAIN, "train-film-11-2000")
+    assert (len(gold.rewriting), gold.rewriting[0].dialogue.id) == (data.SYNTHETIC_TRAIN, "train-film-11-2000")
     files = ("csrl_train", "csrl_dev", "csrl_test", "rewriting_train", "rewriting_dev", "rewriting_test", "pool")
     section = {"kind": "files"} | dict.fromkeys(files, "x.jsonl")
     with pytest.raises(ConfigError, match="all labels are gold"):

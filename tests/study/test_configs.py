@@ -16,6 +16,7 @@ from friend_training.experiments.experiment import pieces
 from friend_training.experiments.results import settings_id
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
+from friend_training.study.aliases import LATER_SETTINGS, recorded_form
 from friend_training.study.config import (
     THIS_PROCESS,
     Config,
@@ -26,6 +27,7 @@ from friend_training.study.config import (
     parse_config,
     pick_of,
 )
+from friend_training.study.config_help import explained_config
 from friend_training.study.setup import make_engine
 from friend_training.study.tasks import training_settings
 from helpers.tiny_config import TEXT, tiny_config
@@ -39,10 +41,13 @@ def test_there_are_configs() -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_every_config_is_complete(path: Path) -> None:
-    """Every value is written out: what the file says is all that the run uses, on whatever device the reader has."""
+def test_every_config_is_short_and_is_kept_complete(path: Path) -> None:
+    """A file has the lines that matter; a run folder and `config show` have every setting."""
     config = load_config(path)
-    assert yaml.safe_load(path.read_text(encoding="utf-8")) == config.model_dump(mode="json", exclude={"device"})
+    text = path.read_text(encoding="utf-8")
+    assert len([line for line in text.splitlines() if not line.strip().startswith("#")]) <= 25
+    assert yaml.safe_load(config_text(config)) == config.model_dump(mode="json")
+    assert yaml.safe_load(explained_config(config)) == config.model_dump(mode="json")
     assert parse_config(config_text(config), "again") == config
     for section in (config.bridge_training, config.tasks.csrl.training, config.tasks.rewriting.training):
         assert training_settings(section).batch_size == section.batch_size
@@ -59,27 +64,42 @@ def models(annotation: Any) -> Iterator[type[BaseModel]]:
             yield from models(part)
 
 
-def test_no_setting_has_a_default_but_those_that_came_later() -> None:
-    """A later one is not told where it says what was done before it came, so that old results keep their names."""
+def test_every_setting_has_a_sentence() -> None:
     sections = set(models(Config))
     assert len(sections) > 10
     for section in sections:
+        assert section.__name__.endswith("Config")
         for name, field in section.model_fields.items():
-            if not field.is_required() and name != "device":  # which is no part of a result's name
-                assert field.exclude_if is not None, f"{section.__name__}.{name}"
-                assert field.exclude_if(field.default), f"{section.__name__}.{name}"
+            assert (field.description or "").endswith("."), f"{section.__name__}.{name}"
+
+
+def test_what_the_recorded_form_leaves_out_are_defaults() -> None:
+    """Records that lack a later setting are read with its default: it must stay what was done before it came."""
+    synthetic = find_config("demo").model_dump(mode="json")
+    public = load_config(CONFIGS / "domain-generalisation.yaml", ["tasks.rewriting={}"]).model_dump(mode="json")
+    bare = parse_config(
+        "{name: bare, data: {kind: public, scenario: few-shot}, encoder: {kind: scratch}, bridge: {kind: trained}}",
+        "bare",
+    ).model_dump(mode="json")
+    for setting, default in LATER_SETTINGS.items():
+        value: Any = bare
+        for part in setting.split("."):
+            value = value[part]
+        assert value == default, setting
+    assert "engine" not in recorded_form(synthetic)
+    assert "balance" not in recorded_form(public)["tasks"]["rewriting"]
+    assert recorded_form(recorded_form(synthetic)) == recorded_form(synthetic)
 
 
 def test_an_engine_changes_neither_the_identity_of_a_config_nor_what_it_says_without_one() -> None:
     usual = tiny_config()
     assert usual.engine == THIS_PROCESS
-    assert "engine" not in usual.model_dump()
-    assert "engine" not in config_text(usual)
+    assert "engine" not in recorded_form(usual.model_dump(mode="json"))
     for given in ("engine={kind: ray, address: auto, workers: null}", "engine.workers=2"):
         other = tiny_config(given)
         assert parse_config(config_text(other), "again") == other != usual
         assert settings_id(other.model_dump(mode="json")) == settings_id(usual.model_dump(mode="json"))
-        assert other.model_dump(mode="json", exclude={"engine"}) == usual.model_dump(mode="json")
+        assert other.model_dump(exclude={"engine"}) == usual.model_dump(exclude={"engine"})
 
 
 def test_engines() -> None:
@@ -115,11 +135,11 @@ def _without(setting: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("seed: 1", "", "seed: Field required"),
+        ("name: tiny", "", "name: Field required"),
         ("threads: 1", "threads: none", "threads: .*given: 'none'"),
         ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold\.number: .*less than or equal to 1"),
         ("methods: [base, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),
-        ("kind: embedded", "kind: imaginary", "data: .*'embedded'"),
+        ("kind: synthetic", "kind: imaginary", "data: .*'synthetic'"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, named: str) -> None:
@@ -131,7 +151,10 @@ def test_what_is_wrong_is_said_with_its_place_and_value(old: str, new: str, name
 def test_set_knows_settings_that_a_config_may_leave_out() -> None:
     assert tiny_config("informed=true").informed
     assert tiny_config("bridge.predicate_mark=input").bridge.model_dump()["predicate_mark"] == "input"
-    with pytest.raises(ConfigError, match=r"data.embedded.predicate_mark: Extra inputs"):
+    assert (
+        load_config(CONFIGS / "few-shot.yaml", ["tasks.rewriting.training.clip=2"]).tasks.rewriting.training.clip == 2
+    )
+    with pytest.raises(ConfigError, match=r"no setting 'data.predicate_mark'; here are kind, domain, target"):
         tiny_config("data.predicate_mark=input")
     with pytest.raises(ConfigError, match=r"pool_of: .*only in few-shot"):
         load_config(CONFIGS / "domain-generalisation.yaml", ["data.pool_of=labelled"])
@@ -256,9 +279,9 @@ def test_no_file(tmp_path: Path) -> None:
 def test_configs_that_need_no_data_go_by_name_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "demo").mkdir()  # a folder of that name, such as one with runs, is no config
-    for name in ("demo", "embedded-few-shot", "embedded-domain-generalisation"):
+    for name in ("demo", "synthetic-few-shot", "synthetic-domain-generalisation"):
         config = find_config(name)
-        assert (config.name, config.data.kind) == (name, "embedded")
+        assert (config.name, config.data.kind) == (name, "synthetic")
     mine = tmp_path / "configs" / "mine.yaml"
     mine.parent.mkdir()
     mine.write_text(TEXT, encoding="utf-8")

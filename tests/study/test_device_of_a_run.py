@@ -96,7 +96,7 @@ def test_local_workers_have_a_card_each(cards: Callable[[int], None], monkeypatc
 
 
 def test_ray_is_asked_for_cards(cards: Callable[[int], None]) -> None:
-    ray = config.RayEngine(kind="ray", address=None, workers=4)
+    ray = config.RayEngineConfig(kind="ray", address=None, workers=4)
     assert make_engine(ray, "auto") == RayEngine(None, 4)
     cards(2)
     assert make_engine(ray, "auto") == make_engine(ray, "cuda") == RayEngine(None, 4, cards=True)
@@ -116,7 +116,7 @@ def test_a_run_may_go_on_elsewhere(tmp_path: Path) -> None:
     assert run.config_text == before
     assert resumed_config(run.folder, []).device == "cuda", "resumed, it computes where it did"
     assert resumed_config(run.folder, ["device=mps", "threads=2"]).device == "mps"
-    assert resumed_config(run.folder, ["engine.workers=4"]).engine == config.LocalEngine(kind="local", workers=4)
+    assert resumed_config(run.folder, ["engine.workers=4"]).engine == config.LocalEngineConfig(kind="local", workers=4)
     assert run_config(run.folder).device == "auto", "opened, wherever it is opened"
     assert run_config(run.folder, device="cpu").device == "cpu"
     assert run.config_text == before
@@ -166,7 +166,7 @@ def failing_at(call: int, error: Exception, function: Callable[..., Any]) -> Cal
 def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     config = tiny_config("methods=[base, fdt]", "device=cpu")
     run_study(config, tmp_path / "whole")
     cuda = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
@@ -187,7 +187,7 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
 
 
 def test_another_error_of_a_network_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     monkeypatch.setattr(distributed, "backward", failing_at(1, RuntimeError("shapes differ"), distributed.backward))
     with pytest.raises(RuntimeError, match="shapes differ"):
         run_study(tiny_config("methods=[base]"), tmp_path / "run")

@@ -22,7 +22,7 @@ without_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason
     ],
 )
 def test_others_make_the_same_study(engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
     for name, changes in (("here", []), ("there", [engine])):
         run_study(tiny_config("methods=[base, fdt]", *changes), tmp_path / name)
     here, there = contents(tmp_path / "here"), contents(tmp_path / "there")

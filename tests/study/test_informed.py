@@ -15,7 +15,7 @@ from helpers.tiny_config import tiny_config
 
 
 def test_base_goes_on_from_the_bridges_sentences(tmp_path, monkeypatch):
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     folder = tmp_path / "run"
     run_study(tiny_config("methods=[base]", "informed=true"), folder)
     made = Run.open(folder).require(Prepare("informed-after"))

@@ -98,7 +98,7 @@ def test_it_died_at_every_event_of_every_phase(after: Lives) -> None:
 
 
 def test_a_finished_study_is_left_as_it_is(after: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
     before = contents(after.folder / "again")
     records = run_study(lives.config(), after.folder / "again")
     assert contents(after.folder / "again") == before
@@ -107,7 +107,7 @@ def test_a_finished_study_is_left_as_it_is(after: Lives, monkeypatch: pytest.Mon
 
 
 def test_other_data_are_refused(after: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", DRAWN_FROM)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
     with pytest.raises(RunError, match="made from other data: csrl_gold"):
         run_study(lives.config("seed=2"), after.folder / "again")
 

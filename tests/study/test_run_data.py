@@ -70,7 +70,7 @@ def test_first_units_are_whole_examples() -> None:
 
 @pytest.fixture(autouse=True)
 def fewer_to_draw_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 60)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 60)
 
 
 def test_the_parts_of_a_run_have_no_dialogue_in_common() -> None:

@@ -45,7 +45,7 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_runs_take_over_what_does_not_depend_on_how_they_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fits: list[int]
 ) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     shared = tmp_path / "resources"
     runs = {name: tmp_path / name for name in ("first", "stricter", "fewer", "fewer, alone")}
     steps = "tasks.csrl.base_steps=7", "tasks.rewriting.base_steps=7"

@@ -23,7 +23,7 @@ def live(folder: str) -> dict[str, Any]:
         rename(source, target)
 
     os.replace = spy
-    data.EMBEDDED_TRAIN = 40
+    data.SYNTHETIC_TRAIN = 40
     records = run_study(tiny_config("methods=[base, fdt]"), Path(folder))
     return {"written": written, "records": records}
 

@@ -19,7 +19,7 @@ ALONE = [name for name, known in METHODS.items() if not known.bridge and "fdt" n
 
 
 def test_methods_that_are_said_to_ask_no_bridge_are_trained_without_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 20)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     config = tiny_config(f"methods={json.dumps(ALONE)}", "data.target=film")
     records = run_study(config, tmp_path / "run")
     assert [record["method"] for record in records] == ALONE

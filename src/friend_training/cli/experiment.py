@@ -199,7 +199,7 @@ Todo = list[tuple["Piece", list[str]]]
 
 
 def experiment(
-    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-few-shot.")],
+    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/synthetic-few-shot.")],
     runs: Annotated[Path, typer.Option(help="Where run folders go; they can be resumed and inspected.")] = Path("runs"),
     seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2.")] = None,
     variants: Annotated[str | None, typer.Option(help="Only these variants of the config.")] = None,
@@ -220,7 +220,7 @@ def experiment(
     seconds. What is finished is never run again; what was stopped goes
     on where it stood.
 
-    Try: friend-train experiment experiments/embedded-few-shot --dry-run
+    Try: friend-train experiment experiments/synthetic-few-shot --dry-run
     """
     from friend_training.experiments.experiment import left, pieces
 
@@ -311,7 +311,7 @@ def _code_version() -> str:
 
 
 def figure(
-    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-strength.")],
+    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/synthetic-strength.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
 ) -> None:
@@ -322,7 +322,7 @@ def figure(
     are means over seeds, bars their standard deviation. Whatever has
     been run so far is drawn.
 
-    Try: friend-train figure experiments/embedded-strength --out fig.svg
+    Try: friend-train figure experiments/synthetic-strength --out fig.svg
     """
     from friend_training.experiments.figures import draw, panels
 

@@ -13,7 +13,7 @@ from typing import Any
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, EmbeddedData, FileData, ScratchEncoder
+from friend_training.study.config import Config, FileDataConfig, ScratchEncoderConfig, SyntheticDataConfig
 from friend_training.study.data import model_file
 from friend_training.study.resources import resource_steps
 from friend_training.study.strong_friends import BUDGET
@@ -121,7 +121,7 @@ def _rates(config: Config) -> Rates:
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
-    if isinstance(config.encoder, ScratchEncoder):
+    if isinstance(config.encoder, ScratchEncoderConfig):
         work = encoder.layers * encoder.width / SCRATCH_SIZE
     else:
         work = encoder.layers * encoder.width**2 / PRETRAINED_SIZE
@@ -130,7 +130,7 @@ def _rates(config: Config) -> Rates:
 
 def encoder_size(config: Config) -> EncoderSize:
     """By its config.json, where the encoder is on this machine."""
-    if isinstance(config.encoder, ScratchEncoder):
+    if isinstance(config.encoder, ScratchEncoderConfig):
         return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
     path = model_file(config.encoder.source, "config.json")
     if path is None:
@@ -155,12 +155,12 @@ def _resources(config: Config) -> float:
 
 
 def _pool(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.pool
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.pool
 
 
 def _dev(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.dev or UNKNOWN_SIZE
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.dev or UNKNOWN_SIZE
 
 
 def _test(config: Config) -> int:
-    return config.data.test if isinstance(config.data, EmbeddedData) else UNKNOWN_SIZE
+    return config.data.test if isinstance(config.data, SyntheticDataConfig) else UNKNOWN_SIZE

@@ -15,6 +15,7 @@ from typing import Any
 from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
 from friend_training.runs.run import Run
+from friend_training.study.aliases import recorded_form
 from friend_training.study.folders import different_settings, is_finished, method_folder, read_records, whole_run
 
 RESULTS, COUNTS = "results.jsonl", "counts"
@@ -30,7 +31,7 @@ _OF_A_RUN = ("seed", "methods", "threads", "engine", "device")
 
 def settings_id(config: Mapping[str, Any]) -> str:
     """The same for all seeds of one config: results of different settings are never mixed in one table."""
-    values = {name: value for name, value in config.items() if name not in _OF_A_RUN}
+    values = {name: value for name, value in recorded_form(config).items() if name not in _OF_A_RUN}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -142,7 +143,7 @@ def _of_runs(folders: Sequence[Path]) -> Groups:
         for record in read_records(folder):
             counts = method_folder(folder, record["method"]) / "counts.npz"
             by_config.setdefault(settings_id(record["config"]), []).append(Result(record, counts))
-    configs = [results[0].record["config"] for results in by_config.values()]
+    configs = [recorded_form(results[0].record["config"]) for results in by_config.values()]
     return dict(zip(_titles(configs), by_config.values(), strict=True))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from friend_training import __version__
+from friend_training.analysis.metrics import metric_spec
 from friend_training.errors import ConfigError
 from friend_training.inference.onnx import check_onnx, export_onnx
 from friend_training.inference.transformers_model import FriendTrainedConfig, FriendTrainedModel
@@ -15,7 +16,7 @@ from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, PretrainedEncoder
+from friend_training.study.config import Config, PretrainedEncoderConfig
 from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.open import open_task
 from friend_training.study.tasks import TaskName
@@ -52,7 +53,7 @@ LIMITS: dict[TaskName, str] = {
 }
 
 DATA = {
-    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "synthetic": "dialogues that the project makes by itself from patterns; real speech is different",
     "public": "public datasets, read with friend-training",
     "files": "files of whoever trained it",
 }
@@ -71,7 +72,9 @@ def model_card(*, task: TaskName, method: str, iteration: int, config: Config, r
     rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
     mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     encoder = config.encoder
-    begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
+    begun = (
+        encoder.source if isinstance(encoder, PretrainedEncoderConfig) else f"a {encoder.layers}-layer one of our own"
+    )
     before = "" if iteration else " (Base, before any pseudo-label)"
     return f"""\
 ---
@@ -148,17 +151,18 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
     head = [row["split"].removeprefix("test:") for row in rows]
     lines = [f"| metric, in percent | {' | '.join(head)} |", "|---|" + "--:|" * len(head)]
     for name in names:
-        cells = [f"{row['metrics'][name]:.1f}" for row in rows]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        spec = metric_spec(name)
+        cells = [spec.text(row["metrics"][name]) for row in rows]
+        lines.append(f"| {spec.title_and_direction} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _units(task: TaskName) -> str:
     if task == "csrl":
-        return "An argument counts if role and span are exactly right; `cross_` are those in earlier turns."
+        return "An argument counts if role and span are exactly right; 'across' are those in earlier turns."
     return (
-        "`em` is exact match, `wer` the word error rate over characters (less is better), `restored_f1` how much of "
-        "what u_t leaves out is written out."
+        "EM is exact match, WER the word error rate over characters, restored F1 how much of what u_t leaves out is"
+        " written out."
     )
 
 

@@ -15,7 +15,7 @@ from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
 from friend_training.core.selector import Scores, Selector, Threshold
 from friend_training.core.task import Prediction
-from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting, take_apart
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.inference.answers import (
     Agreement,
     Judged,
@@ -37,8 +37,7 @@ from friend_training.inference.questions import (
 )
 from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
-from friend_training.study import config
-from friend_training.study.config import Config
+from friend_training.study.config import Config, TaskConfig
 from friend_training.study.folders import run_config, whole_run
 from friend_training.study.open import last_thresholds, open_bridge, open_task
 from friend_training.study.tasks import TASKS, TaskName
@@ -51,7 +50,7 @@ Predictions = Sequence[Sequence[Prediction]]
 class Judge:
     """Compares the friends' predictions as friend-training did in this run, and says what it would have chosen."""
 
-    def __init__(self, settings: config.Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
+    def __init__(self, settings: Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
         self.bridge = bridge
         self.matcher = RoleMatcher(**settings.friendship.model_dump())
         self.friendship = csrl_rewriting(bridge, self.matcher)
@@ -70,7 +69,7 @@ class Judge:
             found = roles_found(dialogue, roles[n])
             judged = self._judged("csrl", roles[n], matches[n].first)
             [whole] = self._judged("rewriting", rewrites[n], matches[n].second)
-            apart = [take_apart(self.matcher, a, b) for a, b in zip(said_by_roles[n], said_by_rewrites[n], strict=True)]
+            apart = [self.matcher.explain(a, b) for a, b in zip(said_by_roles[n], said_by_rewrites[n], strict=True)]
             predicates = tuple(
                 PredicateAgreement(one.predicate, one.start, one.end, parts.roles, parts.distance, parts.longest, mark)
                 for one, parts, mark in zip(found, apart, judged, strict=True)
@@ -101,7 +100,7 @@ class Judge:
         ]
 
 
-def _selector(task: config.Task, threshold: float) -> Selector:
+def _selector(task: TaskConfig, threshold: float) -> Selector:
     """The selector of friend-training, whatever method made the models: its question is what is asked here."""
     return Selector(Threshold(threshold), task.confidence_weight, content=task.content)
 

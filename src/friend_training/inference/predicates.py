@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from friend_training.bridges.hanlp import missing_of_hanlp
@@ -12,13 +11,19 @@ from friend_training.bridges.predicates import LexiconFinder, PredicateFinder, V
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
-from friend_training.runs.inputs import INPUTS
-from friend_training.study.config import Config, EmbeddedData, HanlpBridge, LtpBridge, PublicData
+from friend_training.runs.inputs import first_inputs, has_inputs
+from friend_training.study.config import (
+    Config,
+    HanlpBridgeConfig,
+    LtpBridgeConfig,
+    PublicDataConfig,
+    SyntheticDataConfig,
+)
 from friend_training.study.data import POOL_SEED, model_source, pool_finder
 from friend_training.types import Dialogue
 
 LEXICON_DIALOGUES = 1000
-"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the embedded ones occur by then."""
+"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the synthetic ones occur by then."""
 
 
 def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateFinder | None:
@@ -29,17 +34,17 @@ def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateF
     """
     if ltp is not None:
         return VerbFinder(LtpParser.load(ltp, device=config.device))
-    if isinstance(config.data, PublicData) and _is_at_hand(config, config.data):
+    if isinstance(config.data, PublicDataConfig) and _is_at_hand(config, config.data):
         return pool_finder(config)
-    if isinstance(config.bridge, LtpBridge) and (folder := Path(model_source(config.bridge.source))).is_dir():
+    if isinstance(config.bridge, LtpBridgeConfig) and (folder := Path(model_source(config.bridge.source))).is_dir():
         return VerbFinder(LtpParser.load(folder, device=config.device))
     lexicon = LexiconFinder.learn(_unlabeled(run, config))
     return lexicon if lexicon.words else None
 
 
-def _is_at_hand(config: Config, data: PublicData) -> bool:
+def _is_at_hand(config: Config, data: PublicDataConfig) -> bool:
     """Whether the parser that found the predicates of the run's pool is on this machine."""
-    if isinstance(config.bridge, HanlpBridge) and data.finder == "hanlp-frames":
+    if isinstance(config.bridge, HanlpBridgeConfig) and data.finder == "hanlp-frames":
         return not missing_of_hanlp(config.bridge.model)
     return data.ltp is not None and Path(model_source(data.ltp)).is_dir()
 
@@ -52,14 +57,9 @@ def no_finder() -> DataError:
 
 
 def _unlabeled(run: Path, config: Config) -> Iterator[Dialogue]:
-    """Dialogues of the run's pool, with the predicates they were matched by: kept in its folder, or made again."""
-    kept = run / INPUTS
-    if kept.is_file():
-        reads = TypeAdapter(Dialogue).validate_json
-        with pq.ParquetFile(kept) as file:
-            for batch in file.iter_batches(LEXICON_DIALOGUES, columns=["input"]):
-                yield from map(reads, batch["input"].to_pylist())
-                return
-    elif isinstance(config.data, EmbeddedData):
+    """Dialogues of the run's pool, with the predicates they were matched by: saved in its folder, or made again."""
+    if has_inputs(run):
+        yield from map(TypeAdapter(Dialogue).validate_json, first_inputs(run, LEXICON_DIALOGUES))
+    elif isinstance(config.data, SyntheticDataConfig):
         count, domain = min(config.data.pool, LEXICON_DIALOGUES), Domain(config.data.target)
         yield from (one.dialogue for one in synthetic.generate(count, seed=POOL_SEED, domain=domain, prefix="pool-"))

@@ -26,7 +26,7 @@ def oracle(friendship: Friendship, audit: Audit | None) -> Friendship:
     """
     if audit is None:
         raise ConfigError(
-            "fdt-oracle chooses by the hidden gold of the pool, and this pool has none: it takes the embedded"
+            "fdt-oracle chooses by the hidden gold of the pool, and this pool has none: it takes the synthetic"
             " dialogues, or public data with pool_of: labelled"
         )
     return replace(

@@ -128,8 +128,8 @@ def computing(precision: Precision, device: str) -> AbstractContextManager[Any]:
 class EncoderShape:
     """A small transformer to be trained from scratch, with rotary positions (RoFormer, Su et al. 2021).
 
-    A few hundred labels cannot teach absolute positions what "nearest before" means: on the embedded dialogues the same
-    shape as a BERT reaches 51 F1 and 35 EM on dev where this one reaches 68 and 50 (docs/results.md).
+    A few hundred labels cannot teach absolute positions what "nearest before" means: on the synthetic dialogues the
+    same shape as a BERT reaches 51 F1 and 35 EM on dev where this one reaches 68 and 50 (docs/results.md).
     """
 
     layers: int = 2

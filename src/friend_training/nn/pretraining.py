@@ -1,6 +1,6 @@
 """Pre-training of encoders made from scratch: characters, or words, that occur alike begin with like vectors.
 
-A masked language model needs thousands of steps before it learns more than frequencies (on the embedded dialogues:
+A masked language model needs thousands of steps before it learns more than frequencies (on the synthetic dialogues:
 6.0 nats after 300 steps, those of the unigram model). The classical way takes two seconds: positive pointwise mutual
 information of each character with its neighbours at the distances 1 to 3 on either side, cut down by a singular value
 decomposition (Levy & Goldberg 2014). Surnames meet surnames and verbs meet verbs; attention is left to the labels.

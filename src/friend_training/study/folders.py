@@ -12,6 +12,7 @@ from friend_training.methods.registry import METHODS
 from friend_training.runs.files import read_json_lines, write_text
 from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.run import Run
+from friend_training.study.aliases import recorded_form
 from friend_training.study.config import Config, config_text, parse_config
 
 RESULTS = "results.jsonl"
@@ -113,8 +114,8 @@ def remember_methods(run: Run, config: Config) -> None:
 
     All else must be as it was, because what is finished is never done again.
     """
-    before = read_yaml(run.config_text, str(run.folder / "config.yaml"))
-    now = config.model_dump(mode="json")
+    before = recorded_form(read_yaml(run.config_text, str(run.folder / "config.yaml")))
+    now = recorded_form(config.model_dump(mode="json"))
     changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
     if changed:
         raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")

@@ -11,7 +11,7 @@ from typing import Any
 
 from friend_training.errors import ConfigError
 from friend_training.loop.thresholds import Probe
-from friend_training.study.config import Config, PublicData, ToPrecision
+from friend_training.study.config import Config, PrecisionThresholdConfig, PublicDataConfig
 from friend_training.study.data import RunData, hidden_gold, with_found_predicates
 from friend_training.study.tasks import TASKS, TaskName
 from friend_training.types import Dialogue
@@ -25,7 +25,7 @@ def probe_of(config: Config, data: RunData, task: TaskName) -> Probe:
 def probed_dialogues(config: Config, data: RunData, task: TaskName) -> list[Dialogue]:
     examples: Sequence[Any] = data.csrl_dev if task == "csrl" else data.rewriting_dev
     dialogues = [example.dialogue for example in examples]
-    if isinstance(config.data, PublicData) and task == "rewriting":
+    if isinstance(config.data, PublicDataConfig) and task == "rewriting":
         dialogues = with_found_predicates(dialogues, config, lambda done, total: None)
     if not any(dialogue.predicates for dialogue in dialogues):
         raise ConfigError(
@@ -41,5 +41,5 @@ def needed_probes(config: Config, data: RunData) -> dict[TaskName, Probe]:
     return {
         name: probe_of(config, data, name)
         for name, section in sections.items()
-        if any(isinstance(given, ToPrecision) for given in (section.pick_threshold, section.sst_threshold))
+        if any(isinstance(given, PrecisionThresholdConfig) for given in (section.pick_threshold, section.sst_threshold))
     }

@@ -19,7 +19,8 @@ from friend_training.runs.processes import is_first
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, PretrainedEncoder, TrainedBridgeConfig
+from friend_training.study.aliases import recorded_form
+from friend_training.study.config import Config, PretrainedEncoderConfig, TrainedBridgeConfig
 from friend_training.study.data import RunData, model_source
 from friend_training.study.folders import open_or_create
 from friend_training.study.open import published_bridge
@@ -117,7 +118,8 @@ def resource_steps(config: Config) -> list[Prepare]:
 
 def check_resources(made_in: Run, config: Config) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
-    before, now = read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")), config.model_dump(mode="json")
+    before = recorded_form(read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")))
+    now = recorded_form(config.model_dump(mode="json"))
     for setting in RESOURCE_SETTINGS:
         if before[setting] != now[setting]:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
@@ -125,7 +127,7 @@ def check_resources(made_in: Run, config: Config) -> None:
 
 def encoder_source(config: Config, data: RunData, run: Run) -> str:
     """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
-    if isinstance(config.encoder, PretrainedEncoder):
+    if isinstance(config.encoder, PretrainedEncoderConfig):
         return model_source(config.encoder.source)
     folder = run.folder / "encoder"
     shape = EncoderShape(

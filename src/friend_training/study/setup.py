@@ -22,8 +22,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import EqualTrainings
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
-from friend_training.study import config
-from friend_training.study.config import Config
+from friend_training.study.config import Config, LocalEngineConfig, RayEngineConfig
 from friend_training.study.data import RunData
 from friend_training.study.folders import method_folder, methods_there
 from friend_training.study.probes import needed_probes
@@ -91,10 +90,10 @@ def set_up(
     )
 
 
-def make_engine(choice: config.LocalEngine | config.RayEngine, device: str) -> Engine | None:
+def make_engine(choice: LocalEngineConfig | RayEngineConfig, device: str) -> Engine | None:
     """Who labels the pool; None is the coordinating process itself. There is one worker per graphics card at most."""
     on_card, named = choose_device(device).type == "cuda", ":" in device
-    if isinstance(choice, config.RayEngine):
+    if isinstance(choice, RayEngineConfig):
         if named:
             raise ConfigError(f"device {device!r}: Ray gives each worker a card of its own; use device: cuda")
         return RayEngine(address=choice.address, workers=choice.workers, cards=on_card)

@@ -13,7 +13,7 @@ from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Audit
 from friend_training.loop.plan import TaskPlan, Training
 from friend_training.study import data
-from friend_training.study.config import Config, EmbeddedData, PublicData
+from friend_training.study.config import Config, PublicDataConfig, SyntheticDataConfig
 from friend_training.study.data import data_folder
 
 # Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels of its domain there are.
@@ -33,14 +33,14 @@ class AllLabels:
 
 def all_labels(config: Config, data_dir: Path | None) -> AllLabels:
     given = config.data
-    if isinstance(given, EmbeddedData):
-        count = data.EMBEDDED_TRAIN
+    if isinstance(given, SyntheticDataConfig):
+        count = data.SYNTHETIC_TRAIN
         made = synthetic.generate(
             2 * count, seed=data.TRAIN_SEED, domain=synthetic.Domain(given.domain), prefix="train-"
         )
         csrl = [example for example in synthetic.csrl_examples(made[:count]) if example.roles]
         return AllLabels(csrl, synthetic.rewriting_examples(made[count:]))
-    if isinstance(given, PublicData):
+    if isinstance(given, PublicDataConfig):
         folder = data_folder(data_dir)
         return AllLabels(benchmark_splits.duconv(folder)[0], benchmark_splits.rewrite(folder)[0])
     raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")

@@ -1,4 +1,4 @@
-"""The paper's assumption on the embedded dialogues: the gold labels of both tasks translate to the same thing."""
+"""The paper's assumption on the synthetic dialogues: the gold labels of both tasks translate to the same thing."""
 
 from collections import Counter
 from itertools import pairwise
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from friend_training.data.synthetic import (
     Domain,
-    EmbeddedDialogue,
+    SyntheticDialogue,
     csrl_examples,
     generate,
     generate_sentences,
@@ -19,18 +19,18 @@ from friend_training.types import ROLES, SPEAKER, Argument
 
 
 @pytest.fixture(scope="module", params=list(Domain))
-def dialogues(request: pytest.FixtureRequest) -> list[EmbeddedDialogue]:
+def dialogues(request: pytest.FixtureRequest) -> list[SyntheticDialogue]:
     return generate(2500, seed=11, domain=request.param)
 
 
-def _text(made: EmbeddedDialogue, argument: Argument) -> str:
+def _text(made: SyntheticDialogue, argument: Argument) -> str:
     turns = made.dialogue.turns
     if argument.start == SPEAKER:
         return "我" if turns[argument.turn].speaker == turns[-1].speaker else "你"
     return turns[argument.turn].text[argument.start : argument.end]
 
 
-def _check_agreement(made: EmbeddedDialogue) -> None:
+def _check_agreement(made: SyntheticDialogue) -> None:
     assert len(made.roles) == len(made.sentence_roles)
     for roles, sentence_roles in zip(made.roles, made.sentence_roles, strict=True):
         csrl = Counter((a.role, _text(made, a)) for a in roles.arguments)
@@ -38,7 +38,7 @@ def _check_agreement(made: EmbeddedDialogue) -> None:
         assert csrl == rewritten, made
 
 
-def _apply(made: EmbeddedDialogue) -> tuple[str, dict[int, int]]:
+def _apply(made: SyntheticDialogue) -> tuple[str, dict[int, int]]:
     """Build u_t' from the edit script alone, and say where each kept character of u_t went."""
     turns = made.dialogue.turns
     insertions = {i.before: turns[i.turn].text[i.start : i.end] for i in made.rewrite.insertions}
@@ -51,7 +51,7 @@ def _apply(made: EmbeddedDialogue) -> tuple[str, dict[int, int]]:
     return built + insertions.get(len(turns[-1].text), ""), kept
 
 
-def _check_edit_script(made: EmbeddedDialogue) -> None:
+def _check_edit_script(made: SyntheticDialogue) -> None:
     built, kept = _apply(made)
     assert built == made.rewrite.text
     assert tuple(sorted(set(made.rewrite.deleted))) == made.rewrite.deleted
@@ -64,7 +64,7 @@ def _check_edit_script(made: EmbeddedDialogue) -> None:
         assert moved == list(range(sentence_roles.predicate.start, sentence_roles.predicate.end))
 
 
-def _check_spans(made: EmbeddedDialogue) -> None:
+def _check_spans(made: SyntheticDialogue) -> None:
     turns, last = made.dialogue.turns, len(made.dialogue.turns) - 1
     assert tuple(roles.predicate for roles in made.roles) == made.dialogue.predicates
     assert tuple(sorted(made.dialogue.predicates)) == made.dialogue.predicates
@@ -93,17 +93,17 @@ def _check_apart(spans: list[tuple[int, int]], length: int) -> None:
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
 
 
-def test_gold_labels_of_both_tasks_translate_to_the_same_thing(dialogues: list[EmbeddedDialogue]) -> None:
+def test_gold_labels_of_both_tasks_translate_to_the_same_thing(dialogues: list[SyntheticDialogue]) -> None:
     for made in dialogues:
         _check_agreement(made)
 
 
-def test_the_edit_script_builds_the_rewrite_and_moves_each_predicate(dialogues: list[EmbeddedDialogue]) -> None:
+def test_the_edit_script_builds_the_rewrite_and_moves_each_predicate(dialogues: list[SyntheticDialogue]) -> None:
     for made in dialogues:
         _check_edit_script(made)
 
 
-def test_spans_are_inside_their_turns_and_apart(dialogues: list[EmbeddedDialogue]) -> None:
+def test_spans_are_inside_their_turns_and_apart(dialogues: list[SyntheticDialogue]) -> None:
     for made in dialogues:
         _check_spans(made)
 
@@ -117,7 +117,7 @@ def test_all_of_it_holds_for_any_seed(seed: int, domain: Domain) -> None:
         _check_spans(made)
 
 
-def test_antecedents_are_the_nearest_mention(dialogues: list[EmbeddedDialogue]) -> None:
+def test_antecedents_are_the_nearest_mention(dialogues: list[SyntheticDialogue]) -> None:
     for made in dialogues:
         turns, last = made.dialogue.turns, len(made.dialogue.turns) - 1
         for argument in (a for roles in made.roles for a in roles.arguments if a.turn != last and a.start >= 0):
@@ -126,7 +126,7 @@ def test_antecedents_are_the_nearest_mention(dialogues: list[EmbeddedDialogue]) 
             assert (argument.turn, argument.start) == (nearest, turns[nearest].text.rfind(text)), made
 
 
-def test_a_dropped_speaker_is_the_nearest_token_of_that_speaker(dialogues: list[EmbeddedDialogue]) -> None:
+def test_a_dropped_speaker_is_the_nearest_token_of_that_speaker(dialogues: list[SyntheticDialogue]) -> None:
     tokens = [(made, a) for made in dialogues for roles in made.roles for a in roles.arguments if a.start == SPEAKER]
     assert tokens
     for made, argument in tokens:
@@ -134,7 +134,7 @@ def test_a_dropped_speaker_is_the_nearest_token_of_that_speaker(dialogues: list[
         assert argument.turn == (last if _text(made, argument) == "我" else last - 1)
 
 
-def test_speakers_alternate_over_four_to_seven_turns(dialogues: list[EmbeddedDialogue]) -> None:
+def test_speakers_alternate_over_four_to_seven_turns(dialogues: list[SyntheticDialogue]) -> None:
     for made in dialogues:
         speakers = "".join(turn.speaker for turn in made.dialogue.turns)
         assert "ABABABA".startswith(speakers)
@@ -142,7 +142,7 @@ def test_speakers_alternate_over_four_to_seven_turns(dialogues: list[EmbeddedDia
         assert all(turn.text and not any(char.isspace() for char in turn.text) for turn in made.dialogue.turns)
 
 
-def test_examples_carry_the_labels_over(dialogues: list[EmbeddedDialogue]) -> None:
+def test_examples_carry_the_labels_over(dialogues: list[SyntheticDialogue]) -> None:
     few = dialogues[:20]
     assert [(e.dialogue, e.roles) for e in csrl_examples(few)] == [(made.dialogue, made.roles) for made in few]
     assert [(e.dialogue, e.rewrite) for e in rewriting_examples(few)] == [(m.dialogue, m.rewrite.text) for m in few]

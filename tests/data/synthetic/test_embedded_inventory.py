@@ -1,4 +1,4 @@
-"""What the embedded dialogues are made of: rich enough, well apart, reproducible, and frozen by a fingerprint."""
+"""What the synthetic dialogues are made of: rich enough, well apart, reproducible, and frozen by a fingerprint."""
 
 import hashlib
 import itertools
@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import pytest
 
-from friend_training.data.synthetic import Domain, EmbeddedDialogue, generate, generate_sentences
+from friend_training.data.synthetic import Domain, SyntheticDialogue, generate, generate_sentences
 from friend_training.data.synthetic.clauses import Wordings, frames
 from friend_training.data.synthetic.entities import Inventory, inventory
 from friend_training.data.synthetic.wordings import CONFESSIONS, INQUIRIES, SENTENCES, STATEMENTS
@@ -28,7 +28,7 @@ FINGERPRINTS = {
 
 
 @pytest.fixture(scope="module", params=list(Domain))
-def dialogues(request: pytest.FixtureRequest) -> list[EmbeddedDialogue]:
+def dialogues(request: pytest.FixtureRequest) -> list[SyntheticDialogue]:
     return generate(2500, seed=12, domain=request.param)
 
 
@@ -92,7 +92,7 @@ def test_the_work_grows_with_the_dialogues_and_no_faster(domain: Domain) -> None
     assert few < many < 6 * few
 
 
-def test_all_roles_occur_as_often_as_they_should(dialogues: list[EmbeddedDialogue]) -> None:
+def test_all_roles_occur_as_often_as_they_should(dialogues: list[SyntheticDialogue]) -> None:
     counts = Counter(a.role for made in dialogues for roles in made.roles for a in roles.arguments)
     shares = {role: counts[role] / counts.total() for role in ROLES}
     assert min(shares.values()) > 0.009
@@ -100,7 +100,7 @@ def test_all_roles_occur_as_often_as_they_should(dialogues: list[EmbeddedDialogu
     assert min(shares["TMP"], shares["LOC"], shares["ARG2"]) > 0.035
 
 
-def test_how_much_the_context_is_needed(dialogues: list[EmbeddedDialogue]) -> None:
+def test_how_much_the_context_is_needed(dialogues: list[SyntheticDialogue]) -> None:
     unchanged = sum(made.rewrite.text == made.dialogue.utterance.text for made in dialogues) / len(dialogues)
     assert 0.25 < unchanged < 0.35
     units = [(made, roles) for made in dialogues for roles in made.roles]
@@ -113,7 +113,7 @@ def test_how_much_the_context_is_needed(dialogues: list[EmbeddedDialogue]) -> No
     assert 0.02 < sum(not made.roles for made in dialogues) / len(dialogues) < 0.06
 
 
-def test_many_predicates_and_entities(dialogues: list[EmbeddedDialogue]) -> None:
+def test_many_predicates_and_entities(dialogues: list[SyntheticDialogue]) -> None:
     predicates, mentions = set(), set()
     for made in dialogues:
         for roles in made.roles:
@@ -124,7 +124,7 @@ def test_many_predicates_and_entities(dialogues: list[EmbeddedDialogue]) -> None
     assert len(mentions) >= 400
 
 
-def test_hardly_a_dialogue_is_made_twice(dialogues: list[EmbeddedDialogue]) -> None:
+def test_hardly_a_dialogue_is_made_twice(dialogues: list[SyntheticDialogue]) -> None:
     utterances = Counter(made.dialogue.utterance.text for made in dialogues if made.roles)
     assert len(utterances) > 0.9 * utterances.total()
 

@@ -65,7 +65,7 @@ def certain_heads(batch: RewriteBatch) -> list[Head]:
     ]
 
 
-def test_embedded_rewrites_there_and_back(tokenizer: Tokenizer) -> None:
+def test_synthetic_rewrites_there_and_back(tokenizer: Tokenizer) -> None:
     made = [one for domain in Domain for one in generate(300, seed=4, domain=domain)]
     built = [build_script(one.dialogue, one.rewrite.text, span_source="dialogue") for one in made]
     batch = batch_of([item_of(one.dialogue, tokenizer, s) for one, s in zip(made, built, strict=True)], tokenizer)

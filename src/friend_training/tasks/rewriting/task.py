@@ -43,8 +43,8 @@ class RewritingDefinition:
     """Section 4.1, 'Dialogue Rewriting'. Examples that edits cannot build are left out of training, never of tests.
 
     Iterations are compared by `main_metric`. Exact match is right where every utterance needs a rewrite: most
-    characters of a rewrite are those of u_t, so ROUGE-L hardly moves (89.6 to 89.9 on the embedded dialogues while
-    exact match goes from 32 to 37). Where many need none it would choose the model that leaves everything as it is
+    characters of a rewrite are those of u_t, so ROUGE-L hardly moves (89.6 to 89.9 on the synthetic dialogues while
+    exact match goes from 32 to 37). Where many need none it would keep the model that leaves everything as it is
     (RESTORATION: 40 EM, more than any method of the paper has); restored F1 does not.
 
     `context_turns` are the last so many turns before u_t, which are all that is seen. Whoever has learnt from dialogues

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.runs.run import Run
-from friend_training.study.config import EmbeddedData
+from friend_training.study.config import SyntheticDataConfig
 from friend_training.study.data import POOL_SEED
 from friend_training.study.folders import method_folder, run_config
 from friend_training.tasks.role_labelling import unit_id
@@ -25,7 +25,7 @@ COLUMNS = ("chosen", "gold has an argument elsewhere", "so does the label", "wro
 
 def rows(folder: Path, method: str) -> Iterator[tuple[int, list[float]]]:
     data = run_config(folder).data
-    assert isinstance(data, EmbeddedData)
+    assert isinstance(data, SyntheticDataConfig)
     pool = synthetic.generate(data.pool, seed=POOL_SEED, domain=Domain(data.target), prefix="pool-")
     gold = {unit_id(one.dialogue.id, label.predicate): label.arguments for one in pool for label in one.roles}
     current = {one.dialogue.id: len(one.dialogue.turns) - 1 for one in pool}
