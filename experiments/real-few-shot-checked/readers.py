@@ -26,7 +26,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.study.data import load_data
 from friend_training.study.folders import run_config
 from friend_training.study.open import open_bridge, open_task
-from friend_training.study.study import probe_of
+from friend_training.study.selection import probe_of
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

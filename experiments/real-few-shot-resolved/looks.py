@@ -32,7 +32,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.study.data import RunData, load_data
 from friend_training.study.folders import run_config
 from friend_training.study.open import open_bridge, open_task
-from friend_training.study.study import probed_dialogues
+from friend_training.study.selection import probed_dialogues
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

@@ -3,11 +3,8 @@
 import sys
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import processes
+import pytest
 
 
 def record(count: int, number: int, seconds: float, run: str = "b") -> processes.Record:

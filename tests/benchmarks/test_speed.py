@@ -1,22 +1,18 @@
 """The speed benchmark: both loops do the same work and say the same, and every measurement leaves a record."""
 
 import json
-import sys
 from copy import deepcopy
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-import torch
-from torch import Tensor
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import loops
+import pytest
 import speed
 import speed_records
 import straightforward_loop
+import torch
 import workloads
+from torch import Tensor
 
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import unit_losses

@@ -1,13 +1,9 @@
 """What was tried for speed: other ways through the network say what the network says, and int8 nearly so."""
 
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import tried
 import workloads
 from record_lines import append_line

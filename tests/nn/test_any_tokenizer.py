@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from encoder_families import fast_tokenizer, write_encoder
 from tokenizers import Tokenizer as Rules
 from tokenizers import models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
@@ -16,6 +15,7 @@ from friend_training.nn.word_input import TokenReader, running_text
 from friend_training.tasks.dialogue_input import render
 from friend_training.tasks.rewriting.model import rewrite_item
 from friend_training.types import Dialogue, Insertion, Rewrite, Turn
+from helpers.encoder_families import fast_tokenizer, write_encoder
 
 KINDS = ("wordpiece", "bytes", "unigram")
 SENTENCES = (

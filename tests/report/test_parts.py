@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import made_classifiers, made_study
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Threshold
@@ -30,6 +29,7 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import Dialogue, Rewrite, Text
+from helpers.made_runs import made_classifiers, made_study
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
 SENTENCE = {"id": "s", "words": ["cats", "sleep"]}

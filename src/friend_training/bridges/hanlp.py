@@ -87,6 +87,10 @@ def _load(model: str, device: str) -> Callable[..., Any]:
         import hanlp
 
         return hanlp.load(getattr(hanlp.pretrained.mtl, model, model), devices=cards)  # type: ignore[no-any-return]
-    except (ImportError, OSError) as error:  # no internet, a package beside it that is too old, a folder that is none
+    except ModuleNotFoundError:
+        raise FriendTrainingError(f"HanLP cannot be used: {missing_of_hanlp(model)}") from None
+    except ImportError as error:  # a package beside it that is too old
+        raise FriendTrainingError(f"HanLP cannot be used: {error}") from error
+    except OSError as error:  # no internet, a folder that is none
         reason = missing_of_hanlp(model) or str(error).partition("\n")[0]
-        raise FriendTrainingError(f"HanLP cannot be used as the bridge: {reason}") from error
+        raise FriendTrainingError(f"HanLP cannot be used: {reason}") from error

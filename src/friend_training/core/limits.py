@@ -32,7 +32,7 @@ class Limits:
     expansion: int = 100
     text: int = 100_000
     script: int = 2_000
-    whole: int = 32 << 20
+    whole: int = 16 << 20
     config: int = 100_000
 
     @classmethod

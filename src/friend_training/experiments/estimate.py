@@ -15,8 +15,8 @@ from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
 from friend_training.study.config import Config, EmbeddedData, FileData, ScratchEncoder
 from friend_training.study.data import model_file
-from friend_training.study.methods import BUDGET
-from friend_training.study.setup import base_settings, resource_steps
+from friend_training.study.resources import resource_steps
+from friend_training.study.strong_friends import BUDGET
 from friend_training.study.tasks import TASKS
 
 
@@ -88,13 +88,10 @@ def estimate(
         took.setdefault((record["config_id"], record["method"]), []).append(record["seconds"])
     expected = sum(modelled(configs[record["config_id"]], record["method"]) for record in told)
     factor = sum(record["seconds"] for record in told) / expected if expected else 1.0
-    trained: set[str] = set()
     seconds = []
     for piece, methods in todo:
         of_piece = 0.0
         for method in methods:
-            if METHODS[method].shared and _seen(piece, method, trained):
-                continue
             before = took.get((piece.config_id, method))
             of_piece += fmean(before) if before else factor * modelled(piece.config, method)
         seconds.append(of_piece)
@@ -155,15 +152,6 @@ def _resources(config: Config) -> float:
         return 0.0
     trainings = [step for step in resource_steps(config) if step != Prepare("encoder")]
     return config.bridge.steps * _rates(config).step * len(trainings)
-
-
-def _seen(piece: Piece, method: str, trained: set[str]) -> bool:
-    """Whether another piece's Base is the same one, which is then not trained again."""
-    settings = base_settings(piece.config.model_dump(mode="json"), method)
-    identity = json.dumps([method, str(piece.resources), settings], sort_keys=True)
-    seen = identity in trained
-    trained.add(identity)
-    return seen
 
 
 def _pool(config: Config) -> int:

@@ -17,7 +17,7 @@ from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS
 from friend_training.study.config import Config, FileData, HanlpBridge, LtpBridge, PretrainedEncoder, PublicData
 from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
-from friend_training.study.setup import asks_bridge
+from friend_training.study.resources import asks_bridge
 from friend_training.study.tasks import TASKS
 
 LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")
@@ -92,7 +92,8 @@ def _pool(data: PublicData, folder: Path | None) -> Need:
     try:
         pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
     except DataError as error:
-        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch lccc` gets more")
+        names = " or ".join(data.pool_corpora or ("lccc",))
+        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch` gets more: {names}")
     counts = Counter(dialogue.id.partition("/")[0] for dialogue in pool)
     return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
 

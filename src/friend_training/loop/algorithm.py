@@ -28,7 +28,15 @@ from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, 
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.loop.selection import select_iteration
 from friend_training.loop.thresholds import aimed, probed
-from friend_training.runs.checkpoints import Fit, copy_checkpoint, load_checkpoint, save_checkpoint
+from friend_training.runs.checkpoints import (
+    TRAINING,
+    Fit,
+    Identified,
+    checkpoint_digest,
+    copy_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.runs.counts import add_counts
 from friend_training.runs.files import write_text
@@ -185,7 +193,8 @@ class Loop:
         if plan.start is not None:
             load_checkpoint(plan.task, plan.start)
         fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=plan.start is None)
-        return self._fit(name, 0, plan.task, (), fit_plan, advanced)
+        start = None if plan.start is None else checkpoint_digest(plan.start)
+        return self._train(name, 0, plan.task, (), fit_plan, start, advanced)
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
@@ -239,18 +248,8 @@ class Loop:
         task = self.models.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
         pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
-        same = self.settings.same_fits
-        if same is None or world() > 1:
-            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
         start = self.run.require(Train(name, iteration - 1))["digest"]
-        fit = Fit(task, self.plans[name].gold, self.plans[name].dev, start, fit_plan, pseudo)
-        fit_digest = fit.digest()  # once: with many labels it takes a while
-        if (done := same.found(fit_digest)) is not None:
-            self.models.forget(name)
-            return done.result | {"digest": copy_checkpoint(done.checkpoint, self.run.checkpoint(name, iteration))}
-        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced)
-        same.remember(fit_digest, fit, self.run.checkpoint(name, iteration), result)
-        return result
+        return self._train(name, iteration, task, pseudo, fit_plan, start, advanced)
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""
@@ -270,6 +269,29 @@ class Loop:
             if isinstance(found, Evaluation) and found.counts is not None:
                 add_counts(self.run.folder, name if test_set == "test" else f"{name}:{test_set}", found.counts)
         return {"best_iteration": best, "metrics": rows}
+
+    def _train(
+        self,
+        name: str,
+        iteration: int,
+        task: Task,
+        pseudo: Sequence[PseudoLabel],
+        fit_plan: FitPlan,
+        start: str | None,
+        advanced: Advanced,
+    ) -> Result:
+        """Fit a task, or take over a training that ended in the same bits; `start` is the digest it goes on from."""
+        equal, plan = self.settings.equal_trainings, self.plans[name]
+        if equal is None or world() > 1 or not isinstance(task, Identified):
+            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        digest = Fit(task, task.label_type, plan.gold, plan.dev, start, fit_plan, pseudo).digest()
+        checkpoint = self.run.checkpoint(name, iteration)
+        if (done := equal.find(digest)) is not None:
+            self.models.forget(name)
+            return done.result | {"digest": copy_checkpoint(done.checkpoint, checkpoint)}
+        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced) | {TRAINING: digest}
+        equal.remember(digest, checkpoint, result)
+        return result
 
     def _fit(
         self,

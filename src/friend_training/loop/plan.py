@@ -13,7 +13,7 @@ from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Engine, FirstLabels
 from friend_training.loop.thresholds import Probe
-from friend_training.runs.checkpoints import SameFits
+from friend_training.runs.checkpoints import EqualTrainings
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequ
 class LoopSettings:
     """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
 
-    `engine` labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
-    `first_labels` and `same_fits`, which several methods may share that start from the same Base.
+    `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
+    `first_labels` and `equal_trainings`, which the methods of a study share.
     """
 
     seed: int
@@ -83,7 +83,7 @@ class LoopSettings:
     aggregate: Aggregation = "mean"
     engine: Engine | None = None
     first_labels: FirstLabels | None = None
-    same_fits: SameFits | None = None
+    equal_trainings: EqualTrainings | None = None
 
 
 def check_plan(

@@ -48,9 +48,9 @@ class MethodSpec:
 
     `needs` are the methods that must be run before it. `label_parts` is how many models and friendships answer for
     each input of the pool in an iteration; 0 where the pool is not labelled. `step_cost` is what a training step costs,
-    as a multiple of one network's. `from_encoder`: it trains a network of its own from the encoder on, instead
-    of starting from the shared Base. `shared` results do not depend on what comes after them, so that runs with equal
-    settings take them over. `bridge`: whether it queries the sentence parser that joins the paper's two tasks.
+    as a multiple of one network's. `from_encoder` says that it trains a network of its own from the encoder on, instead
+    of starting from the shared Base. `bridge` says whether it queries the sentence parser that joins the paper's two
+    tasks.
     """
 
     title: str
@@ -66,7 +66,6 @@ class MethodSpec:
     from_encoder: bool = False
     fixed_friends: bool = False
     all_gold: bool = False
-    shared: bool = False
     bridge: bool = False
 
     @property
@@ -81,7 +80,7 @@ STRONG = replace(
 )
 
 METHODS: dict[str, MethodSpec] = {
-    "base": MethodSpec("Base", "base", needs=(), label_parts=0, shared=True),
+    "base": MethodSpec("Base", "base", needs=(), label_parts=0),
     "multitask-base": MethodSpec("Multitask-Base", "multitask", label_parts=0, from_encoder=True),
     "base-same-steps": MethodSpec("Base, same steps", "same-steps", label_parts=0),
     "sst": MethodSpec("SST", "self-training"),
@@ -150,7 +149,7 @@ METHODS: dict[str, MethodSpec] = {
     "nothing-rewritten": MethodSpec("nothing rewritten", "score-only", needs=(), label_parts=0),
     "fdt-oracle": replace(FDT, title="FDT, oracle selection", friend="oracle"),
     "fdt-gold-bridge": replace(FDT, title="FDT, gold bridge", friend="gold-bridge"),
-    "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True, shared=True),
+    "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True),
 }
 
 

@@ -4,7 +4,8 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -23,6 +24,7 @@ from friend_training.nn.interfaces import Definition
 from friend_training.nn.memory import explain_full_device
 from friend_training.nn.threads import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
+from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.processes import rank, world
 
 
@@ -111,6 +113,17 @@ class TorchTask:
         if self._network is not None:
             self.network = self._network
 
+    @property
+    def identity(self) -> str:
+        """What training depends on besides weights, examples and plan (`runs.checkpoints.Identified`)."""
+        return repr(
+            (
+                (version("friend-training"), torch.__version__, self.device.type, torch.get_num_threads()),
+                (type(self.definition).__name__, self.definition.identity, self.settings),
+                _encoder_identity(str(self.encoder)),
+            )
+        )
+
     def collate(self, items: Sequence[Any]) -> Any:
         """Items as a batch on the device of the network."""
         return on_device(self.definition.collate(items), self.device)
@@ -197,3 +210,9 @@ class TorchTask:
             if units >= self.settings.early_stopping_units:
                 return dev[: number + 1]
         return dev
+
+
+@cache
+def _encoder_identity(encoder: str) -> str:
+    """The digest of an encoder's files; a name of a hub stands for itself."""
+    return checkpoint_digest(encoder) if Path(encoder).is_dir() else encoder

@@ -1,7 +1,8 @@
 """How far a run is, for whoever watches it: steps planned, started and finished, and how fast the pool is labelled."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -139,6 +140,13 @@ class Relay:
         self._step = step
         self._parts, self._share = (0, self._label_parts if isinstance(step, Label) else 1), 0.0
         self._listener.started(self._of_method(step))
+
+    @contextmanager
+    def step(self, step: Step) -> Iterator[None]:
+        """Around work that is a step: it is told when it begins and when it is done."""
+        self.started(step)
+        yield
+        self.finished(step)
 
     def paced(self, step: Step, pace: Pace) -> None:
         if isinstance(self._listener, PaceListener):

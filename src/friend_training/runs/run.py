@@ -37,12 +37,13 @@ from friend_training.runs.store import Store
 
 
 def environment() -> dict[str, Any]:
-    """What a run was made with: enough to make it again, nothing that tells whose machine it was."""
+    # A package that is being installed at this moment, or whose removal was cut off, has no name: it is left out.
+    named = (found for found in distributions() if found.metadata["Name"] is not None)
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "packages": dict(sorted((found.name, found.version) for found in distributions())),
+        "packages": dict(sorted((found.name, str(found.version)) for found in named)),
     }
 
 

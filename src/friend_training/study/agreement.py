@@ -14,7 +14,7 @@ from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriti
 from friend_training.runs.run import Run
 from friend_training.study.data import Progress, load_data
 from friend_training.study.folders import method_folder, run_config, shared_resources
-from friend_training.study.setup import encoder_source, make_bridge
+from friend_training.study.resources import encoder_source, make_bridge
 from friend_training.types import Dialogue, Rewrite, Roles
 
 LABELS: dict[str, TypeAdapter[Any]] = {"csrl": TypeAdapter(Roles), "rewriting": TypeAdapter(Rewrite)}

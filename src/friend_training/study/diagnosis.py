@@ -29,10 +29,10 @@ from friend_training.runs.steps import Train
 from friend_training.study.config import Config, FileData, Task, ToShare, pick_of
 from friend_training.study.data import Progress, RunData, load_data
 from friend_training.study.folders import method_folder, methods_there, run_config
-from friend_training.study.methods import wanted_balance
 from friend_training.study.open import open_bridge, threshold_at
-from friend_training.study.setup import CACHED_ANSWERS
-from friend_training.study.study import probe_of
+from friend_training.study.plans import wanted_balance
+from friend_training.study.probes import probe_of
+from friend_training.study.resources import CACHED_ANSWERS
 from friend_training.study.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.types import CsrlExample, Dialogue

@@ -10,22 +10,27 @@ from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.runs.files import read_json_lines, write_text
-from friend_training.runs.processes import is_first
+from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.run import Run
 from friend_training.study.config import Config, config_text, parse_config
 
 RESULTS = "results.jsonl"
 """One record per method; written last, so a run that has those of all its methods is finished."""
 
+
 _OF_THE_MACHINE = ("threads", "engine", "device")
+
 
 _MAY_CHANGE = ("methods", *_OF_THE_MACHINE)
 """Settings that change nothing of what a method does: more methods may be asked of a run later."""
 
+
 _MAY_BE_LOWERED = ("batch_size", "labelling_pieces")
 """Settings of a `training` section that may change when a run is resumed: a device may be too small for them."""
 
+
 _ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
+
 
 _METHODS, _RESOURCES = "methods", "resources.txt"
 
@@ -170,3 +175,13 @@ def shared_resources(run: Path, given: Path | None) -> Path | None:
             write_text(record, os.path.relpath(given, run) + "\n")
         return given
     return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None
+
+
+def open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -> Run:
+    if not is_first():
+        wait_until((folder / "run.json").is_file)
+    elif not (folder / "run.json").is_file():
+        return Run.create(folder, config_text(config), fingerprints)
+    run = Run.open(folder)
+    run.check_fingerprints(fingerprints)
+    return run

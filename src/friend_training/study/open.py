@@ -88,12 +88,19 @@ def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None
 # Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
 
 
-def open_bridge(folder: Path, config: Config) -> Bridge:
-    """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
+def published_bridge(config: Config) -> Bridge | None:
+    """A parser that somebody else has trained; None where the config asks for one of its own."""
     if isinstance(config.bridge, LtpBridge):
-        return LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
+        return LtpParser.load(model_source(config.bridge.source), device=config.device)
     if isinstance(config.bridge, HanlpBridge):
         return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+    return None
+
+
+def open_bridge(folder: Path, config: Config) -> Bridge:
+    """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
+    if (published := published_bridge(config)) is not None:
+        return published
     place = (shared_resources(folder, None) or folder) / "bridge"
     if not (place / "task.json").is_file():
         raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")

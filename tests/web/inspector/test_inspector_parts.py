@@ -4,7 +4,6 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from small_run import DIALOGUES, small_study
 
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError, RunError
@@ -29,6 +28,7 @@ from friend_training.web.inspector.corrections import Said, correction_of
 from friend_training.web.inspector.run_view import open_inspected
 from friend_training.web.inspector.unit_view import friends_of, kind_of
 from friend_training.web.inspector.units import Texts
+from helpers.small_run import DIALOGUES, small_study
 
 
 def test_a_study_its_method_and_a_run_by_itself_can_be_opened(study):

@@ -1,7 +1,8 @@
 """Conversational semantic role labelling (CSRL) as a task: a unit is a predicate of u_t, its label the arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -53,6 +54,10 @@ class CsrlDefinition:
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)

@@ -1,9 +1,9 @@
 """Dialogue rewriting as a task: a unit is one utterance, its label the edit script that completes it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from torch import nn
 
@@ -72,6 +72,17 @@ class RewritingDefinition:
         self.scorer = scorer
         self.spans = spans
         self.context_turns = context_turns
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {
+            "max_length": self.max_length,
+            "span_source": self.span_source,
+            "scorer": self.scorer,
+            "spans": self.spans,
+            "context_turns": self.context_turns,
+            "main_metric": self.main_metric,
+        }
 
     def network(self, encoder: Encoder) -> nn.Module:
         return Rewriter(encoder) if self.scorer == "dot" else BiaffineRewriter(encoder)

@@ -4,9 +4,10 @@ It is the network of CSRL on a 'dialogue' of one turn, without speakers.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -61,6 +62,10 @@ class SrlDefinition:
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)

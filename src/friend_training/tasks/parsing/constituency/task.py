@@ -1,7 +1,8 @@
 """Constituency parsing as a task: a unit is one sentence, its label the phrases and the preterminals of the words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -48,6 +49,10 @@ class ConstituencyDefinition:
             raise ConfigError("constituency parsing needs the names of some phrases and tags")
         self.reader = word_reader(encoder)
         self.phrases, self.tags = Numbering("phrases", tuple(phrases)), Numbering("tags", tuple(tags))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"phrases": self.phrases.names, "tags": self.tags.names}
 
     def network(self, encoder: AnyEncoder) -> nn.Module:
         return SpanParser(encoder, labels=1 + len(self.phrases.names), tags=len(self.tags.names))

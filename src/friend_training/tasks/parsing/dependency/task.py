@@ -1,7 +1,8 @@
 """Dependency parsing as a task: a unit is one sentence, its label each word's head and, where known, the relation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
@@ -54,6 +55,10 @@ class DependencyDefinition:
     def per_head(self) -> int:
         """Classes for each head: a word's class is head · per_head + relation."""
         return max(1, len(self.relations.names))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"relations": self.relations.names, "punctuation": self.punctuation}
 
     def network(self, encoder: AnyEncoder) -> nn.Module:
         return BiaffineParser(encoder, relations=self.per_head)
