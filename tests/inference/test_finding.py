@@ -6,7 +6,7 @@ import pytest
 
 from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, VerbFinder
 from friend_training.inference.predicates import default_finder
-from friend_training.runs.inputs import keep_inputs
+from friend_training.runs.inputs import save_inputs
 from friend_training.types import Dialogue, Turn
 from helpers.tiny_config import tiny_config
 from helpers.untrained_run import POOL
@@ -26,7 +26,7 @@ def ltp(tmp_path: Path) -> Path:
 
 
 def test_the_words_of_the_pool_that_the_run_keeps(tmp_path: Path) -> None:
-    keep_inputs(tmp_path, POOL)
+    save_inputs(tmp_path, POOL)
     finder = default_finder(tmp_path, tiny_config(), ltp=None)
     assert isinstance(finder, LexiconFinder)
     assert finder.words == {"喜欢", "来", "看"}
@@ -39,7 +39,7 @@ def test_embedded_dialogues_are_made_again(tmp_path: Path) -> None:
 
 
 def test_a_parser_comes_first(tmp_path: Path, ltp: Path) -> None:
-    keep_inputs(tmp_path, POOL)
+    save_inputs(tmp_path, POOL)
     assert isinstance(default_finder(tmp_path, tiny_config(), ltp=ltp), VerbFinder)
     by_bridge = tiny_config(f"bridge={{kind: ltp, source: {ltp}}}")
     assert isinstance(default_finder(tmp_path, by_bridge, ltp=None), VerbFinder)

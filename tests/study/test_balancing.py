@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from friend_training.study.selection import csrl_shares, rewriting_shares, wanted_balance
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Scores, Selector, Share, TopN
@@ -13,7 +14,6 @@ from friend_training.loop.selection import select_iteration
 from friend_training.runs.store import LABELLED, Store
 from friend_training.study import data
 from friend_training.study.diagnosis import choices
-from friend_training.study.selection import csrl_shares, rewriting_shares, wanted_balance
 from friend_training.study.study import run_study
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
