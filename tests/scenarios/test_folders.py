@@ -77,9 +77,9 @@ def test_settings_that_differ_are_named() -> None:
 def test_a_run_is_finished_when_all_its_methods_have_records(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "run", "methods=[base, sst, fdt]").folder
     assert not is_finished(folder)
-    write_records(folder, [{"method": "fdt", "n": 1}, {"method": "base", "n": 1}])
+    write_records(folder, [{"method": name, "metrics": {}, "n": 1} for name in ("fdt", "base")])
     assert not is_finished(folder)
-    write_records(folder, [{"method": "sst", "n": 2}, {"method": "fdt", "n": 2}])
+    write_records(folder, [{"method": name, "metrics": {}, "n": 2} for name in ("sst", "fdt")])
     assert [(record["method"], record["n"]) for record in read_records(folder)] == [("base", 1), ("sst", 2), ("fdt", 2)]
     assert is_finished(folder)
 

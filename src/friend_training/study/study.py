@@ -14,7 +14,7 @@ from friend_training.bridges.bridge import Bridge, NoBridge
 from friend_training.core.counts import Evaluation
 from friend_training.core.friendship import Friendship
 from friend_training.data.sharded_pool import ShardedPool
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, RunError
 from friend_training.friendships.bridge_controls import score_bridge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.algorithm import Outcome
@@ -153,22 +153,23 @@ def run_study(
     fingerprints = data.fingerprints()
     relay.finished(Prepare("data"))
     run = _open_or_create(folder, config, fingerprints)
-    if is_first():
-        remember_methods(run, config)
-        remember_device(folder, full_name(device))
-        keep_data(folder, config, data)
-    shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
-    records: list[dict[str, Any]] = []
-    for method in config.methods:
-        if METHODS[method].shared and is_first():
-            take_over_base(run, config, method, base_from)
-        records.append(_record(shop, method))
+    with run.locked():  # of two processes that work on one study the later is told
         if is_first():
-            keep(records[-1])
-    if is_first():
-        write_records(folder, records)
-        write_report(folder)
-    return records
+            remember_methods(run, config)
+            remember_device(folder, full_name(device))
+            keep_data(folder, config, data)
+        shop = _workshop(config, run, data, data_dir, shared_resources(folder, resources), relay)
+        records: list[dict[str, Any]] = []
+        for method in config.methods:
+            if METHODS[method].shared and is_first():
+                take_over_base(run, config, method, base_from)
+            records.append(_record(shop, method))
+            if is_first():
+                keep(records[-1])
+        if is_first():
+            write_records(folder, records)
+            write_report(folder)
+        return records
 
 
 def full_name(device: torch.device) -> str:
@@ -180,7 +181,11 @@ def _open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) 
     if not is_first():
         wait_until((folder / "run.json").is_file)
     elif not (folder / "run.json").is_file():
-        return Run.create(folder, config_text(config), fingerprints)
+        try:
+            return Run.create(folder, config_text(config), fingerprints)
+        except RunError:
+            if not (folder / "run.json").is_file():
+                raise  # else another process has just begun the same run: the lock tells who goes on
     run = Run.open(folder)
     run.check_fingerprints(fingerprints)
     return run

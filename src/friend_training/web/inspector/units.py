@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from friend_training.core.selector import Decisions, Scores
 from friend_training.errors import FriendTrainingError, RunError
 from friend_training.runs.inputs import INPUTS
+from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.runs.store import DECISIONS, Store, scores_of
 
@@ -70,6 +71,7 @@ class Texts:
             self.state = f"the texts of this run cannot be read: {error}"
 
     def _read(self) -> None:
+        check_file(self.path)
         table = pq.read_table(self.path).combine_chunks()
         self._inputs = table["input"].combine_chunks()
         self._texts = pa.array((text_of(json.loads(given)) for given in self._inputs.to_pylist()), pa.string())
