@@ -38,5 +38,7 @@ def verify(run: Annotated[Path, typer.Argument(metavar="RUN", help="The run fold
     console.print(f"{len(found.damages)} of {found.checked} parts are damaged.", markup=False)
     if remove:
         console.print("To have made again what can be, remove the records of its steps and resume:", markup=False)
-        console.print(f"rm {shlex.join(map(str, remove))}\nfriend-train resume {shlex.quote(str(folder))}", markup=False)
+        console.print(
+            f"rm {shlex.join(map(str, remove))}\nfriend-train resume {shlex.quote(str(folder))}", markup=False
+        )
     raise typer.Exit(DAMAGED)

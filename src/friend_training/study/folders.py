@@ -65,8 +65,8 @@ def check_config(run: Run) -> None:
     changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
     if changed:
         raise RunError(
-            f"{path}: other settings of {', '.join(changed)} than the run was begun with. What is finished keeps the old"
-            f" ones: put them back ({MANIFEST} has them), or begin a new run with these:"
+            f"{path}: other settings of {', '.join(changed)} than the run was begun with. What is finished keeps the"
+            f" old ones: put them back ({MANIFEST} has them), or begin a new run with these:"
             f" `friend-train run {path} --out ANOTHER`"
         )
 

@@ -1,7 +1,7 @@
 """Checks every file of a run against its digest, and says of what is damaged whether it can be made again.
 
-A step that is done again ends in the same bits. So whatever a step made can be had again: without the record of the step
-the run does it once more, with all else as it is.
+A step that is done again ends in the same bits. So whatever a step made can be had again: without the record of the
+step the run does it once more, with all else as it is.
 """
 
 from collections.abc import Callable, Iterator
@@ -86,7 +86,7 @@ def _made_by(run: Run, done: FinishedStep, record: Path) -> Iterator[Look]:
         case Prepare(name) if "digest" in done.result:
             yield lambda: check_checkpoint(run.folder / name, done.result["digest"]), again
         case Label(iteration, _) | Select(iteration):
-            if isinstance(step, Label) and run.result(Tidy(iteration)) is not None:
+            if isinstance(step, Label) and (record.parent / f"{Tidy(iteration).name}.json").is_file():
                 return  # what it wrote is in the shards with the decisions
             for name in run.files_of(step):
                 path = run.folder / name
