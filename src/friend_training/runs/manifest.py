@@ -3,8 +3,8 @@
     manifest.json    files: the digests of what lies in the run folder itself; config: the text of config.yaml
 
 What a step writes (shards of the store, checkpoints, encoder, bridge) has its digest in the record of the step; a
-record, like the manifest, has its own digest in it. Before a file is replaced, the manifest has the digests of both, and
-afterwards of the new one alone: a process may be killed at any time, and its run is still what its manifest says.
+record, like the manifest, has its own digest in it. Before a file is replaced, the manifest has the digests of both,
+and afterwards of the new one alone: a process may be killed at any time, and its run is still what its manifest says.
 """
 
 import hashlib
