@@ -9,6 +9,7 @@ INSTALLED := $(VENV)/.installed
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
 
+# No test depends on speed. Limits only end what hangs; on a very slow machine FRIEND_TRAINING_TEST_PATIENCE=4 makes them longer.
 test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

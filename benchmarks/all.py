@@ -1,7 +1,7 @@
 """Every benchmark, one after the other, and then the page.
 
 python benchmarks/all.py             hours on two cores: needs the public datasets and encoders (docs/data.md)
-python benchmarks/all.py --quick     minutes, embedded dialogues and a small encoder, into a folder of its own
+python benchmarks/all.py --quick     minutes, synthetic dialogues and a small encoder, into a folder of its own
 
 A quick pass shows that everything runs; its numbers mean nothing and are not kept beside the others.
 """
@@ -20,7 +20,7 @@ REAL_ENCODER = "ernie-3.0-nano-zh-uie"
 
 def commands(results: Path, *, quick: bool) -> list[list[str]]:
     """What is run, in this order: the name of a benchmark and its arguments."""
-    small = ["--embedded", "--rounds", "1"] if quick else ["--rounds", "3"]
+    small = ["--synthetic", "--rounds", "1"] if quick else ["--rounds", "3"]
     sizes = ["60", "120"] if quick else ["1000", "10000", "100000", "1000000"]
     shards = ["--shard-size", "20"] if quick else []
     few = ["--dialogues", "8"] if quick else []

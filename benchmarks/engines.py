@@ -6,10 +6,10 @@ python benchmarks/engines.py memory --encoder ernie-3.0-nano-zh-uie --engines he
 python benchmarks/engines.py show                                       only print the table
 
 Every measurement is a process of its own, so that peaks of memory are its own, and appends a line to
-results/engines.jsonl. The pool is embedded dialogues as JSONL shards, no text of which occurs twice; the models are one
-layer unless an encoder is named (then of each dialogue the last two turns). Starting a Ray cluster is not counted; that
-workers start, fetch and load the checkpoints is, and the time until the first shard is back tells how much that is.
-Processor seconds are those of all processes together, Ray's own among them. Linux.
+results/engines.jsonl. The pool is synthetic dialogues as JSONL shards, no text of which occurs twice; the models are
+one layer unless an encoder is named (then of each dialogue the last two turns). Starting a Ray cluster is not counted;
+that workers start, fetch and load the checkpoints is, and the time until the first shard is back tells how much that
+is. Processor seconds are those of all processes together, Ray's own among them. Linux.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import torch
 from engine_records import RESULTS, SCRATCH, Record, read, table
 from record_lines import append_line
 from two_nodes import two_nodes
-from workloads import SAMPLE_SEED, embedded_texts
+from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.core.selector import Selector, TopN
 from friend_training.core.task import FitPlan
@@ -100,7 +100,7 @@ def make_models(folder: Path, encoder: str = SCRATCH) -> None:
     torch.set_num_threads(1)
     if encoder == SCRATCH:
         (folder / "encoder").mkdir()
-        pretrain_encoder(folder / "encoder", embedded_texts(), SHAPE, seed=0)
+        pretrain_encoder(folder / "encoder", synthetic_texts(), SHAPE, seed=0)
     made = generate(200, seed=SAMPLE_SEED, domain=Domain.FILM)
     gold = {"csrl": [e for e in csrl_examples(made) if e.roles], "rewriting": rewriting_examples(made)}
     for name, task in tasks_of(encoder, folder).items():

@@ -2,9 +2,9 @@
 
 python benchmarks/growth.py --rounds 3      measure, append to results/growth.jsonl, print the table
 python benchmarks/growth.py --show          only print the table
-python benchmarks/growth.py --embedded      with a small encoder from scratch, where there is no other
+python benchmarks/growth.py --synthetic      with a small encoder from scratch, where there is no other
 
-All dialogues are embedded ones. Longer ones have the turns of others before theirs; a dialogue of more than 125 pieces
+All dialogues are synthetic ones. Longer ones have the turns of others before theirs; a dialogue of more than 125 pieces
 loses its oldest ones, as everywhere, so that its cost ends growing there. Predicates are characters of u_t, evenly
 apart. Matching compares gold roles with what a perfect bridge finds in gold rewrites; the store holds those labels with
 confidences drawn by lot, and decisions. What a longer corpus costs is measured by engines.py memory.
@@ -24,7 +24,7 @@ import torch
 from growth_loads import GoldBridge, gold_tasks, with_predicates, with_turns
 from growth_records import MATCHING, PREDICATES, RESULTS, STORE, TURNS, Record, append, read, table
 from stopwatch import Stopwatch
-from workloads import SAMPLE_SEED, embedded_texts
+from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan
@@ -71,12 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure_labelling(asked: argparse.Namespace, scratch: Path, keep: Callable[..., None]) -> None:
     """Every size once in a round, the sizes of a round one after the other."""
     source: str | Path = scratch / "encoder"
-    if asked.embedded:
+    if asked.synthetic:
         (scratch / "encoder").mkdir()
-        pretrain_encoder(scratch / "encoder", embedded_texts(), SCRATCH_SHAPE, seed=0)
+        pretrain_encoder(scratch / "encoder", synthetic_texts(), SCRATCH_SHAPE, seed=0)
     else:
         source = model_source(asked.encoder)
-    encoder = "scratch" if asked.embedded else Path(asked.encoder).name
+    encoder = "scratch" if asked.synthetic else Path(asked.encoder).name
     tasks = _taught(source)
     dialogues = [one.dialogue for one in generate(asked.dialogues, seed=SAMPLE_SEED + 1, domain=Domain.FILM)]
     for number in range(asked.rounds):
@@ -171,7 +171,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dialogues", type=int, default=96, help="that are labelled for every size")
     parser.add_argument("--stored", type=int, default=20_000, help="dialogues that are matched and stored")
     parser.add_argument("--encoder", default=ENCODER, help="folder or hub name")
-    parser.add_argument("--embedded", action="store_true", help="a small encoder from scratch")
+    parser.add_argument("--synthetic", action="store_true", help="a small encoder from scratch")
     parser.add_argument("--only", choices=("labelling", "matching"), help="half of it: matching goes with the store")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")

@@ -1,4 +1,4 @@
-"""What the growth benchmark labels, matches and stores, made from embedded dialogues."""
+"""What the growth benchmark labels, matches and stores, made from synthetic dialogues."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.data.synthetic import EmbeddedDialogue
+from friend_training.data.synthetic import SyntheticDialogue
 from friend_training.types import Dialogue, Predicate, Rewrite, Roles, Sentence, SentenceRoles
 
 
@@ -43,13 +43,13 @@ class GoldTask:
 
     name: str
     label_type: Any
-    made: Mapping[str, EmbeddedDialogue]
+    made: Mapping[str, SyntheticDialogue]
     main_metric: str = "none"
 
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
         return [self._units(self.made[given.id]) for given in inputs]
 
-    def _units(self, made: EmbeddedDialogue) -> list[Prediction]:
+    def _units(self, made: SyntheticDialogue) -> list[Prediction]:
         chance = random.Random(made.dialogue.id)
         if self.name == "rewriting":
             return [Prediction(made.dialogue.id, made.rewrite, chance.random(), bool(made.rewrite.insertions))]
@@ -77,7 +77,7 @@ class GoldTask:
 class GoldBridge:
     """What a perfect sentence parser finds in the gold rewrites."""
 
-    made: Mapping[str, EmbeddedDialogue]
+    made: Mapping[str, SyntheticDialogue]
     name: str = "gold"
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
@@ -88,5 +88,5 @@ class GoldBridge:
         ]
 
 
-def gold_tasks(made: Mapping[str, EmbeddedDialogue]) -> dict[str, GoldTask]:
+def gold_tasks(made: Mapping[str, SyntheticDialogue]) -> dict[str, GoldTask]:
     return {"csrl": GoldTask("csrl", Roles, made), "rewriting": GoldTask("rewriting", Rewrite, made)}

@@ -2,11 +2,11 @@
 
 python benchmarks/pipeline.py --rounds 3     measure, append to results/pipeline.jsonl, print the table
 python benchmarks/pipeline.py --show         only print the table
-python benchmarks/pipeline.py --embedded     with a small encoder from scratch, where there is no other
+python benchmarks/pipeline.py --synthetic     with a small encoder from scratch, where there is no other
 
 All with one thread, in turn, every other round backwards. What differs in what they do:
 
-* The texts are embedded dialogues. The pipeline sees one text: the turns run together, 我 or 你 before each. Tagging
+* The texts are synthetic dialogues. The pipeline sees one text: the turns run together, 我 or 你 before each. Tagging
   sees the same characters as words. CSRL sees the dialogue itself, as in a run: the same characters, a turn more
   (the empty opening one), and token types.
 * The pipeline goes through the texts in their order, as many in a batch as its user says, padded to the longest among
@@ -35,7 +35,7 @@ import transformers
 from growth_loads import with_turns
 from pipeline_records import PIPELINE, RESULTS, Record, append, read, table
 from stopwatch import Stopwatch
-from workloads import SAMPLE_SEED, embedded_texts
+from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import EncoderShape, load_encoder
@@ -60,11 +60,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(1)
         with tempfile.TemporaryDirectory() as scratch:
             source: str | Path = scratch
-            if asked.embedded:
-                pretrain_encoder(Path(scratch), embedded_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
+            if asked.synthetic:
+                pretrain_encoder(Path(scratch), synthetic_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
             else:
                 source = model_source(asked.encoder)
-            name = "scratch" if asked.embedded else Path(asked.encoder).name
+            name = "scratch" if asked.synthetic else Path(asked.encoder).name
             measure(source, name, asked.texts, asked.rounds, asked.results)
     print(table(read(asked.results)))
 
@@ -144,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texts", type=int, default=192, help="dialogues to be labelled in each measurement")
     parser.add_argument("--encoder", default=ENCODER, help="folder or hub name")
-    parser.add_argument("--embedded", action="store_true", help="a small encoder from scratch")
+    parser.add_argument("--synthetic", action="store_true", help="a small encoder from scratch")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
     return parser

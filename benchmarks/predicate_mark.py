@@ -1,4 +1,4 @@
-"""Where to tell CSRL of its predicate: after the encoder (one pass for all of a dialogue) or in its input (DESIGN 5.9).
+"""Where to tell CSRL of its predicate: after the encoder (one pass for all of a dialogue) or in its input.
 
 python benchmarks/predicate_mark.py CONFIG --seeds 1,2     Base of that config with either mark; dev scores and rates
 python benchmarks/predicate_mark.py --show                 the table of results/predicate_mark.jsonl

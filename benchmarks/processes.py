@@ -72,7 +72,7 @@ def measure(asked: argparse.Namespace, scratch: Path) -> None:
                 said = scratch / f"{number}-{count}-{task}.json"
                 work = {
                     "task": task,
-                    "encoder": "" if asked.embedded else asked.encoder,
+                    "encoder": "" if asked.synthetic else asked.encoder,
                     "data_dir": str(asked.data_dir or ""),
                     "dialogues": asked.dialogues,
                     "batch_size": asked.batch_size,
@@ -105,7 +105,7 @@ def start(count: int, work: dict[str, object]) -> None:
 def be(work: dict[str, object]) -> None:
     """One of the processes: train, and let the first say how long it took."""
     import torch
-    from workloads import embedded_texts, embedded_workloads, real_workloads
+    from workloads import real_workloads, synthetic_texts, synthetic_workloads
 
     from friend_training.core.task import FitPlan
     from friend_training.nn import distributed
@@ -125,8 +125,8 @@ def be(work: dict[str, object]) -> None:
             workloads = real_workloads(data_folder(Path(folder) if folder else None), dialogues)
         else:
             source = scratch
-            pretrain_encoder(Path(scratch), embedded_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
-            workloads = embedded_workloads(dialogues)
+            pretrain_encoder(Path(scratch), synthetic_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
+            workloads = synthetic_workloads(dialogues)
         chosen = {workload.make_task(source, TrainingSettings()).name: workload for workload in workloads}
         workload = chosen[str(work["task"])]
         task = workload.make_task(source, TrainingSettings(batch_size=size, look_every=WARM_UP + steps))
@@ -200,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--task", action="append", choices=("csrl", "rewriting"), help="may be repeated (both)")
     parser.add_argument("--encoder", default=ENCODER, help="folder or hub name")
     parser.add_argument("--data-dir", type=Path, help="the folder of public datasets (or FRIEND_TRAINING_DATA)")
-    parser.add_argument("--embedded", action="store_true", help="our own dialogues and a small encoder from scratch")
+    parser.add_argument("--synthetic", action="store_true", help="our own dialogues and a small encoder from scratch")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
     parser.add_argument("--be", help=argparse.SUPPRESS)

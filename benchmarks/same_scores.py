@@ -1,6 +1,6 @@
 """Do models come out as good as with the straightforward loop? Same gold, steps and schedule; scores on dev.
 
-python benchmarks/same_scores.py --seeds 1,2,3     REWRITE with 100 labels and CSRL on embedded dialogues with 300
+python benchmarks/same_scores.py --seeds 1,2,3     REWRITE with 100 labels and CSRL on synthetic dialogues with 300
 python benchmarks/same_scores.py --show            the table of results/same_scores.jsonl
 
 Both end with the weights of the last step. What differs is what speed.py compares: how batches are made and padded, one
@@ -19,7 +19,7 @@ import torch
 from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 from straightforward_loop import train_steps
-from workloads import each_predicate, each_utterance, embedded_texts
+from workloads import each_predicate, each_utterance, synthetic_texts
 
 from friend_training.core.task import FitPlan
 from friend_training.nn.encoder import EncoderShape
@@ -59,13 +59,13 @@ def cases(scratch: Path, seed: int) -> list[tuple[str, TorchTask, Sequence[Any],
     real = load_config(CONFIGS / "few-shot.yaml", [f"seed={seed}", "data.pool=1"])
     data = load_data(real, None)
     rewriting = rewriting_task(model_source(getattr(real.encoder, "source", "")), TrainingSettings())
-    small = find_config("embedded-few-shot", [f"seed={seed}", "data.pool=1", "data.bridge_sentences=10"])
+    small = find_config("synthetic-few-shot", [f"seed={seed}", "data.pool=1", "data.bridge_sentences=10"])
     made = load_data(small, None)
-    pretrain_encoder(scratch, embedded_texts(), EncoderShape(), seed=0)
+    pretrain_encoder(scratch, synthetic_texts(), EncoderShape(), seed=0)
     csrl = csrl_task(scratch, TrainingSettings(encoder_rate=1e-3))
     return [
         ("REWRITE, 100 labels", rewriting, data.rewriting_gold, data.rewriting_dev),
-        ("embedded, 300 predicates", csrl, made.csrl_gold, made.csrl_dev),
+        ("synthetic, 300 predicates", csrl, made.csrl_gold, made.csrl_dev),
     ]
 
 

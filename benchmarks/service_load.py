@@ -5,7 +5,7 @@ python benchmarks/service_load.py --show                  the table of what was 
 
 The server is one process, the clients are threads of a second one, each with one connection and the next request as
 soon as the last is answered. Every endpoint is asked for a share of the time, by one client and by all of them: the
-ratio of the two throughputs is what answering together brings. The dialogues are embedded ones that no run has seen.
+ratio of the two throughputs is what answering together brings. The dialogues are synthetic ones that no run has seen.
 One JSON line per measurement is appended to benchmarks/results/service.jsonl.
 """
 

@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import torch
 from loops import Done, Loop, labelling_loops, training_loops
 from speed_records import RESULTS, Record, append, read, table
-from workloads import Workload, embedded_texts, embedded_workloads, real_workloads
+from workloads import Workload, real_workloads, synthetic_texts, synthetic_workloads
 
 from friend_training.core.task import FitPlan, Prediction
 from friend_training.data.fingerprint import fingerprint
@@ -33,7 +33,7 @@ from friend_training.runs.files import atomic_folder
 from friend_training.study.data import data_folder, model_source
 
 TURNS = (("ours", 1), ("straightforward", 2), ("ours", 2), ("straightforward", 1))
-"""The measurements of a round, loop and threads; every other round goes backwards. DESIGN compares with two threads; on
+"""The measurements of a round, loop and threads; every other round goes backwards. We compare with two threads; on
 a machine that is not idle two threads wait for each other, so both loops are measured with one, too."""
 
 ENCODER = "ernie-3.0-nano-zh-uie"
@@ -45,11 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not asked.show:
         with tempfile.TemporaryDirectory() as scratch:
             networks = asked.networks or Path(scratch)
-            if asked.embedded:
+            if asked.synthetic:
                 made = Path(scratch) / "scratch"
                 made.mkdir()
-                pretrain_encoder(made, embedded_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
-                encoders, workloads = [str(made)], embedded_workloads(asked.dialogues)
+                pretrain_encoder(made, synthetic_texts(), EncoderShape(layers=2, width=64, heads=2), seed=0)
+                encoders, workloads = [str(made)], synthetic_workloads(asked.dialogues)
             else:
                 encoders = asked.encoder or [ENCODER]
                 workloads = real_workloads(data_folder(asked.data_dir), asked.dialogues)
@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", default="", help="workloads whose name has this in it, such as pool")
     parser.add_argument("--encoder", action="append", help=f"folder or hub name, may be repeated ({ENCODER})")
     parser.add_argument("--data-dir", type=Path, help="the folder of public datasets (or FRIEND_TRAINING_DATA)")
-    parser.add_argument("--embedded", action="store_true", help="our own dialogues and a small encoder from scratch")
+    parser.add_argument("--synthetic", action="store_true", help="our own dialogues and a small encoder from scratch")
     parser.add_argument("--networks", type=Path, help="keep the taught networks here, and use those that are there")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")

@@ -1,4 +1,4 @@
-"""The loop that speed is compared with (DESIGN 5b): what one writes first, properly written.
+"""The loop that speed is compared with: what one writes first, properly written.
 
 The same network, items, loss and decoder as ours; but every predicate is an example with an encoder pass of its own,
 every sequence is padded to 125 pieces, examples come in the order given (shuffled in training), 32 to a batch in

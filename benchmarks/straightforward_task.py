@@ -1,4 +1,4 @@
-"""A task and a bridge on the straightforward loop (DESIGN 5b), so that a whole iteration can be run with them."""
+"""A task and a bridge on the straightforward loop, so that a whole iteration can be run with them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What is labelled and trained: real dialogues, or embedded ones where there are none; and the task that does it."""
+"""What is labelled and trained: real dialogues, or synthetic ones where there are none; and the task that does it."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -81,17 +81,17 @@ def pool_workloads(data_dir: Path, dialogues: int) -> list[Workload]:
     ]
 
 
-def embedded_workloads(dialogues: int) -> list[Workload]:
+def synthetic_workloads(dialogues: int) -> list[Workload]:
     """Our own dialogues: for trying the benchmark out where there are no others."""
     made = generate(2 * dialogues, seed=SAMPLE_SEED, domain=Domain.FILM)
     csrl = [example for example in csrl_examples(made) if example.roles]
     return [
-        Workload("embedded", csrl[:dialogues], csrl_task, each_predicate),
-        Workload("embedded", rewriting_examples(made)[:dialogues], rewriting_task, each_utterance),
+        Workload("synthetic", csrl[:dialogues], csrl_task, each_predicate),
+        Workload("synthetic", rewriting_examples(made)[:dialogues], rewriting_task, each_utterance),
     ]
 
 
-def embedded_texts() -> list[str]:
+def synthetic_texts() -> list[str]:
     """What an encoder made from scratch needs to have seen."""
     made = generate(400, seed=SAMPLE_SEED, domain=Domain.FILM)
     return ["".join(turn.text for turn in one.dialogue.turns) for one in made]

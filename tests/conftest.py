@@ -1,9 +1,10 @@
 """What all tests share: one thread, no clocks, the folders of public data, and a tiny encoder made on the spot."""
 
 import os
+import stat
 from pathlib import Path
 
-import patience
+from helpers import patience
 
 # Before torch is imported: the sums of several threads come in no fixed order, and two cores are soon too few.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -41,9 +42,21 @@ def models_dir() -> Path:
     return _folder("FRIEND_TRAINING_MODELS")
 
 
+@pytest.fixture
+def device(tmp_path: Path) -> Path:
+    """A device of the test's own, like /dev/null: a test that fails may destroy what it writes to, and the machine's
+    own devices belong to everybody. Only root can make one."""
+    path = tmp_path / "device"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except OSError as error:
+        pytest.skip(f"no device can be made here: {error}")
+    return path
+
+
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An untrained encoder of one layer that knows the characters of the embedded dialogues, letters and digits."""
+    """An untrained encoder of one layer that knows the characters of the synthetic dialogues, letters and digits."""
     folder = tmp_path_factory.mktemp("encoder")
     made = [*generate(200, seed=3, domain=Domain.FILM), *generate(200, seed=3, domain=Domain.TRAVEL)]
     texts = [turn.text for one in made for turn in one.dialogue.turns]

@@ -14,11 +14,12 @@ from friend_training.data.readers.treebanks import read_treebank
 from friend_training.data.text_io import Problems, numbered_lines
 from friend_training.inference.export import export_model
 from friend_training.report.page import write_report
-from friend_training.runs.corrections import Correction, keep_correction, read_corrections
+from friend_training.runs.corrections import Correction, read_corrections, save_correction
 from friend_training.study.config import load_config
 from friend_training.study.open import open_task
 from friend_training.tasks.sources import FixedTask
-from untrained_run import CONFIG, make_run
+from helpers.tiny_config import TEXT
+from helpers.untrained_run import make_run
 
 IMPORT_ALL = """
 import importlib, os, pkgutil, sys
@@ -77,9 +78,9 @@ def test_files_of_examples_are_written_and_read_by_strings(place: str) -> None:
 
 
 def test_settings_predictions_and_corrections_are_found_by_strings(place: str) -> None:
-    Path(place, "mein Lauf.yaml").write_text(CONFIG, encoding="utf-8")
-    assert load_config(f"{place}/mein Lauf.yaml").name == "untrained"
+    Path(place, "mein Lauf.yaml").write_text(TEXT, encoding="utf-8")
+    assert load_config(f"{place}/mein Lauf.yaml").name == "tiny"
     Path(place, "said.jsonl").write_text('{"id": "1", "label": "good", "confidence": 0.5}\n', encoding="utf-8")
     assert FixedTask.from_file("file", f"{place}/said.jsonl").name == "file"
-    keep_correction(place, Correction("mood", "a", "rejected"))
+    save_correction(place, Correction("mood", "a", "rejected"))
     assert [correction.unit for correction in read_corrections(place)] == ["a"]

@@ -1,4 +1,4 @@
-"""How good sentence SRL bridges are on real dialogues (DESIGN: the bridge bounds the method).
+"""How good sentence SRL bridges are on real dialogues (docs/decisions.md#the-bridge-bounds-the-method).
 
 python experiments/bridges/measure.py DATA_DIR LTP_FOLDER [OWN_FOLDER]    measure, write results.jsonl beside this file
 python experiments/bridges/measure.py                                     print the table of results.jsonl

@@ -17,7 +17,6 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from study import METHODS, TASKS, Corpus, Study, corpus, what_was_chosen
 from tables import print_tables
 
 from friend_training.analysis.three_friends import triangle_of_predictions
@@ -27,6 +26,7 @@ from friend_training.data.fingerprint import fingerprint
 from friend_training.runs.files import atomic_file, write_text
 from friend_training.runs.run import Run
 from friend_training.tasks.estimators.metrics import class_counts
+from study import METHODS, TASKS, Corpus, Study, corpus, what_was_chosen
 
 HERE = Path(__file__).parent
 TRIALS, RESULTS = HERE / "trials.jsonl", HERE / "results.jsonl"

@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from friend_training.study.selection import probe_of
 from scipy.stats import rankdata
 
 from friend_training.core.friendship import Friendship, Merge
@@ -26,7 +27,6 @@ from friend_training.nn.task import TorchTask
 from friend_training.study.data import load_data
 from friend_training.study.folders import run_config
 from friend_training.study.open import open_bridge, open_task
-from friend_training.study.study import probe_of
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

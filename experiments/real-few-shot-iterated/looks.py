@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from friend_training.study.selection import probed_dialogues
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -39,7 +40,6 @@ from friend_training.study.config import Config
 from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder, run_config
 from friend_training.study.open import open_bridge
-from friend_training.study.study import probed_dialogues
 from friend_training.study.tasks import TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from friend_training.study.selection import probed_dialogues
 from looks import ALL_OF_DEV, by_seed, how_roles_fit, looked
 
 from friend_training.study.data import load_data
 from friend_training.study.folders import run_config
 from friend_training.study.open import open_task
-from friend_training.study.study import probed_dialogues
 
 RECORDS = Path(__file__).parent / "what_the_friend_says.jsonl"
 KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")

@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_args
 
+from friend_training.study.selection import probed_dialogues
+
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
 from friend_training.friendships.bridge_controls import bridge_roles
@@ -32,7 +34,6 @@ from friend_training.nn.task import TorchTask
 from friend_training.study.data import RunData, load_data
 from friend_training.study.folders import run_config
 from friend_training.study.open import open_bridge, open_task
-from friend_training.study.study import probed_dialogues
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles

@@ -6,33 +6,21 @@ The models of a run, from Python:
     load("runs/demo").rewrite(["《沙漠简史》我推荐给潘文博了。", "它你推荐给他了。"]).text
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from friend_training.errors import naming_missing_packages
-
-if TYPE_CHECKING:  # for editors and type checkers; when the program runs, __getattr__ does it
-    from friend_training.inference.model import load
-    from friend_training.inference.transformers_model import FriendTrainedModel
+from friend_training.rooms import opened_on_first_use
 
 __version__ = "0.1.0"
 
 __all__ = ["FriendTrainedModel", "__version__", "load"]
 
-_PLACES = {
-    "FriendTrainedModel": "friend_training.inference.transformers_model",
-    "load": "friend_training.inference.model",
-}
-"""Where the names of this front door live: each is opened on first use, because behind it waits torch."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with naming_missing_packages():
-        found = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = found
-    return found
+if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a name is opened on first use
+    from friend_training.inference.model import load
+    from friend_training.inference.transformers_model import FriendTrainedModel
+else:
+    __getattr__ = opened_on_first_use(
+        __name__, {"inference.model": ("load",), "inference.transformers_model": ("FriendTrainedModel",)}
+    )
 
 
 def __dir__() -> list[str]:

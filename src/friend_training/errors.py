@@ -10,7 +10,7 @@ class FriendTrainingError(Exception):
 
 
 class DataError(FriendTrainingError):
-    """A file of examples that does not hold what it should: says the file, the line and what was expected."""
+    """A file of examples that does not hold what it should: names the file, the line and what was expected."""
 
     def __init__(self, message: str, *, path: Path | str | None = None, line: int | None = None) -> None:
         where = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
@@ -19,7 +19,7 @@ class DataError(FriendTrainingError):
 
 
 class ConfigError(FriendTrainingError):
-    """A setting that does not exist or does not fit: says which, what was given and what is allowed."""
+    """A setting that does not exist or does not fit: names it, what was given and what is allowed."""
 
 
 class RunError(FriendTrainingError):
@@ -27,7 +27,7 @@ class RunError(FriendTrainingError):
 
 
 class DeviceMemoryError(RunError):
-    """A device that cannot hold a batch: says which setting of the task makes batches that large."""
+    """A device that cannot hold a batch: names the setting of the task that makes batches that large."""
 
     def __init__(self, task: str, setting: str, value: int, device: str) -> None:
         super().__init__(task, setting, value, device)  # as given: it comes from other processes too
@@ -69,7 +69,7 @@ EXTRAS = {
 
 
 class MissingPackageError(FriendTrainingError, ImportError):
-    """A package that is needed here and not installed: says which, and the command that installs it."""
+    """A package that is needed here and not installed: names it, and the command that installs it."""
 
     def __init__(self, package: str) -> None:
         super().__init__(

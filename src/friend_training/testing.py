@@ -1,4 +1,8 @@
-"""check_task: does a task keep the promises that the loop, the store and resuming rely on?"""
+"""Conformance suites for tasks, matchers and friendships of your own, as scikit-learn has for estimators.
+
+`check_task`: does a task keep the promises that the loop, the store and resuming rely on? `check_matcher` and
+`check_friendship`: are matching scores what the selector and the store take them for?
+"""
 
 import math
 import tempfile
@@ -15,8 +19,7 @@ from friend_training.core.friendship import Friendship, Match, Matcher
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, Task
 from friend_training.errors import ConfigError, FriendTrainingError
 
-# What a conformance rule is, and how rules are tried and reported.
-
+__all__ = ["ConformanceError", "MatchCase", "Violation", "check_friendship", "check_matcher", "check_task"]
 
 T = TypeVar("T")
 
@@ -64,9 +67,6 @@ def _first_fault(rule: Callable[[T], Iterator[str]], subject: T) -> str | None:
         return next(rule(subject), None)
     except Exception as error:  # whatever the code under test raises is its fault, and belongs in the report
         return f"raised {type(error).__name__}: {error}"
-
-
-# check_matcher and check_friendship: are matching scores what the selector and the store take them for?
 
 
 Faults = Iterator[str]
@@ -238,7 +238,7 @@ def _same(left: Sequence[float | None], right: Sequence[float | None], tolerance
 
 @dataclass(frozen=True)
 class TaskTrial:
-    """A task on trial: how to make one, what to train and try it on, and one that is trained, once, when first asked.
+    """A task on trial: how to make one, what to train and try it on, and one that is trained, once, when first needed.
 
     What the task returns is `Any` here: whether it keeps to the types of the protocol is what is being tried.
     """
@@ -314,7 +314,7 @@ def predict_keeps_the_order_of_inputs(trial: TaskTrial) -> Faults:
     for x, predictions in zip(trial.inputs, trial.predictions, strict=True):
         alone = [p.unit for p in trial.task.predict([x])[0]]
         if alone != (together := [p.unit for p in predictions]):
-            yield f"input {x.id} has the units {alone} when asked alone, and {together} in its place among others"
+            yield f"input {x.id} has the units {alone} when given alone, and {together} in its place among others"
 
 
 def units_are_unique(trial: TaskTrial) -> Faults:
@@ -456,8 +456,3 @@ def _differences(
     for left, right in zip(these, those, strict=False):
         if list(left) != list(right):
             yield f"{left} {when_these}, {right} {when_those}"
-
-
-# Public conformance suites for tasks, matchers and friendships of your own, as scikit-learn has for estimators.
-
-__all__ = ["ConformanceError", "MatchCase", "Violation", "check_friendship", "check_matcher", "check_task"]

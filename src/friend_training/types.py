@@ -24,7 +24,7 @@ OPENING = -1
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance. `words` keeps a corpus' own segmentation where it has one: joined, they give `text`."""
+    """One utterance. `words` is a corpus' own segmentation where it has one: joined, they give `text`."""
 
     speaker: str
     text: str
@@ -43,7 +43,7 @@ class Predicate:
 class Dialogue:
     """The input of both dialogue tasks: the last turn is the current utterance u_t, the others are its context.
 
-    `predicates` are those of u_t that are asked for; dialogue rewriting does not look at them.
+    `predicates` are those of u_t that are queried; dialogue rewriting does not use them.
     """
 
     id: str
@@ -131,7 +131,7 @@ class SentenceArgument:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The input of sentence-level SRL: a text and the predicates asked for."""
+    """The input of sentence-level SRL: a text and the predicates queried."""
 
     id: str
     text: str
@@ -231,7 +231,7 @@ def dialogue_group(dialogue_id: str) -> str:
     return _CUT.sub("", dialogue_id)
 
 
-# The role names of PropBank-style SRL parsers, mapped onto those of the CSRL data (DESIGN 5.4).
+# The role names of PropBank-style SRL parsers, as those of the CSRL data.
 
 
 _NUMBERED = {f"{prefix}{n}": f"ARG{n}" for prefix in ("A", "ARG") for n in range(5)}

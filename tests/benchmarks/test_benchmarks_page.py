@@ -2,15 +2,11 @@
 
 import importlib
 import shutil
-import sys
 from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import all as everything
 import page
+import pytest
 
 BENCHMARKS = Path(page.__file__).parent
 

@@ -1,14 +1,10 @@
 """The model of costs: its formulas by hand, and that it tells what was measured from what is assumed."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import cost_model
+import pytest
 from cost_model import Inputs, Number
 
 

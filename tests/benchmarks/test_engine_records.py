@@ -1,14 +1,10 @@
 """What is read off the records of engines: overheads within rounds, and memory over the length of the pool."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import engine_records
+import pytest
 from engine_records import Record
 
 

@@ -1,11 +1,8 @@
 """The benchmark of engines, tiny: what it measures is the same work, and its table says so."""
 
 import json
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import engines
 

@@ -2,13 +2,9 @@
 
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import family
+import pytest
 
 CHILD = """
 import sys, time

@@ -1,15 +1,11 @@
 """The benchmark of growth: its loads are what they say, a tiny measurement leaves its records, medians are by size."""
 
-import sys
 from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import growth
 import growth_loads
 import growth_records
+import pytest
 
 from friend_training.data.synthetic import Domain, generate
 from friend_training.friendships.csrl_rewriting import csrl_rewriting

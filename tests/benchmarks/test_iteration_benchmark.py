@@ -1,17 +1,13 @@
 """The straightforward loop as a task: it says what ours says, learns, sees as many units; and the tables made of it."""
 
 import json
-import sys
 from pathlib import Path
 
-import pytest
-import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import iteration
+import pytest
 import same_scores
 import straightforward_loop
+import torch
 import workloads
 from straightforward_task import StraightforwardTask
 
@@ -25,7 +21,7 @@ from friend_training.nn.training import TrainingSettings
 def both(
     request: pytest.FixtureRequest, tiny_encoder: Path
 ) -> tuple[TorchTask, StraightforwardTask, workloads.Workload]:
-    workload = workloads.embedded_workloads(8)[request.param]
+    workload = workloads.synthetic_workloads(8)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))

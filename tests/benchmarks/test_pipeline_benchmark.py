@@ -1,15 +1,11 @@
 """Our labelling beside a pipeline: both see the same characters, and ratios are taken within a round."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import pipeline
 import pipeline_records
+import pytest
 from pipeline_records import Record
 
 

@@ -3,11 +3,8 @@
 import sys
 from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import processes
+import pytest
 
 
 def record(count: int, number: int, seconds: float, run: str = "b") -> processes.Record:
@@ -15,7 +12,7 @@ def record(count: int, number: int, seconds: float, run: str = "b") -> processes
         run=run,
         encoder="scratch",
         task="csrl",
-        data="embedded",
+        data="synthetic",
         processes=count,
         batch_size=16,
         round=number,
@@ -35,7 +32,7 @@ def test_ratios_are_taken_within_a_round() -> None:
     rows = [record(1, 0, 4.0), record(2, 0, 2.0), record(1, 1, 8.0), record(2, 1, 5.0), record(1, 2, 4.0)]
     shown = processes.table([*old, *rows, record(2, 2, 2.5)]).splitlines()
     assert len(shown) == 3
-    assert shown[2] == "| scratch | csrl, embedded | 40.0 | 64.0 | 1.60 | 3, 0.5 |"
+    assert shown[2] == "| scratch | csrl, synthetic | 40.0 | 64.0 | 1.60 | 3, 0.5 |"
 
 
 def test_a_child_that_fails_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +45,7 @@ def test_a_child_that_fails_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_tiny_measurement(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = tmp_path / "results.jsonl"
     size = ["--dialogues", "8", "--batch-size", "3", "--steps", "4", "--rounds", "1"]
-    processes.main(["--embedded", "--task", "rewriting", *size, "--results", str(results)])
+    processes.main(["--synthetic", "--task", "rewriting", *size, "--results", str(results)])
     one, two = processes.read(results)
     assert (one.processes, two.processes) == (1, 2)
     assert one.examples == two.examples

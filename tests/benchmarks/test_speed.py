@@ -1,22 +1,18 @@
 """The speed benchmark: both loops do the same work and say the same, and every measurement leaves a record."""
 
 import json
-import sys
 from copy import deepcopy
 from dataclasses import fields
 from pathlib import Path
 
-import pytest
-import torch
-from torch import Tensor
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import loops
+import pytest
 import speed
 import speed_records
 import straightforward_loop
+import torch
 import workloads
+from torch import Tensor
 
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import unit_losses
@@ -30,7 +26,7 @@ DIALOGUES = 24
 @pytest.fixture(scope="module", params=(0, 1), ids=("csrl", "rewriting"))
 def at_work(request: pytest.FixtureRequest, tiny_encoder: Path) -> tuple[TorchTask, workloads.Workload]:
     """An untrained network: it says something about every unit, and impossible tag sequences among it."""
-    workload = workloads.embedded_workloads(DIALOGUES)[request.param]
+    workload = workloads.synthetic_workloads(DIALOGUES)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))
@@ -97,7 +93,7 @@ def test_the_whole_benchmark(
     results = tmp_path / "speed.jsonl"
     monkeypatch.setattr(speed, "TAUGHT_STEPS", 3)
     monkeypatch.setattr(torch, "set_num_threads", lambda threads: None)  # two that wait for each other take minutes
-    speed.main(["--embedded", "--rounds", "2", "--dialogues", "8", "--results", str(results)])
+    speed.main(["--synthetic", "--rounds", "2", "--dialogues", "8", "--results", str(results)])
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     assert all(set(line) == {field.name for field in fields(speed_records.Record)} for line in lines)
     measured = [(line["task"], line["what"], line["round"], line["loop"], line["threads"]) for line in lines]

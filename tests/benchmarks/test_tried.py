@@ -1,13 +1,9 @@
 """What was tried for speed: other ways through the network say what the network says, and int8 nearly so."""
 
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import tried
 import workloads
 from record_lines import append_line
@@ -19,7 +15,7 @@ from friend_training.nn.training import TrainingSettings
 
 @pytest.fixture(params=(0, 1), ids=("csrl", "rewriting"))
 def task_and_pool(request: pytest.FixtureRequest, tiny_encoder: Path) -> tuple[TorchTask, list[object]]:
-    workload = workloads.embedded_workloads(6)[request.param]
+    workload = workloads.synthetic_workloads(6)[request.param]
     task = workload.make_task(tiny_encoder, TrainingSettings())
     torch.manual_seed(0)
     task.network = task.definition.network(load_encoder(tiny_encoder))

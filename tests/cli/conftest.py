@@ -4,18 +4,19 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny_study import CORPUS, TINY, FriendTrain, Said
 
 from friend_training.cli.main import main
 from friend_training.data import synthetic
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.synthetic import Domain
 from friend_training.study import data
+from helpers.command import FriendTrain, Said
+from helpers.tiny_config import DRAWN_FROM, TEXT
 
 
 @pytest.fixture(autouse=True)
 def _small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def friend_train(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("config") / "tiny.yaml"
-    path.write_text(TINY, encoding="utf-8")
+    path.write_text(TEXT, encoding="utf-8")
     return path
 
 
@@ -44,7 +45,7 @@ def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished run; tests that change it take a `copy`."""
     folder = tmp_path_factory.mktemp("runs") / "tiny"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(data, "EMBEDDED_TRAIN", CORPUS)
+        patch.setattr(data, "SYNTHETIC_TRAIN", DRAWN_FROM)
         with pytest.raises(SystemExit) as stopped:
             main(["run", str(tiny), "--out", str(folder)])
     assert not stopped.value.code

@@ -4,7 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny_study import TINY, FriendTrain
+
+from helpers.command import FriendTrain
+from helpers.tiny_config import TEXT
 
 GOOD = {
     "id": "1",
@@ -70,8 +72,8 @@ def test_bad_files_to_train_on(friend_train: FriendTrain, tmp_path: Path, bad: t
     section = ", ".join(f"{name}: {path.name}" for name in files)
     config = tmp_path / "own.yaml"
     config.write_text(
-        TINY.replace(TINY[TINY.index("data:") : TINY.index("encoder:")], f"data: {{kind: files, {section}}}\n").replace(
-            "bridge: {kind: trained, steps: 10, patience: null, dev: 10}", "bridge: {kind: ltp, source: nowhere}"
+        TEXT.replace(TEXT[TEXT.index("data:") : TEXT.index("encoder:")], f"data: {{kind: files, {section}}}\n").replace(
+            "bridge: {kind: trained, steps: 12, patience: null, dev: 5}", "bridge: {kind: ltp, source: nowhere}"
         ),
         encoding="utf-8",
     )
@@ -113,7 +115,7 @@ def test_a_run_of_another_version(friend_train: FriendTrain, copy: Path, labelle
 )
 def test_bad_configs(friend_train: FriendTrain, tmp_path: Path, change: tuple[str, str], words: str) -> None:
     config = tmp_path / "bad.yaml"
-    config.write_text(TINY.replace(*change), encoding="utf-8")
+    config.write_text(TEXT.replace(*change), encoding="utf-8")
     said = friend_train("run", config, "--out", tmp_path / "run")
     assert said.code == 2
     assert said.err.startswith(f"error: {config}: ")

@@ -1,4 +1,3 @@
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,9 +9,7 @@ from typer.testing import CliRunner
 from friend_training.cli.analyse import bridges, show
 from friend_training.errors import ConfigError, DataError
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "srl"))
-from tiny_ltp import save_tiny_ltp
+from helpers.tiny_ltp import save_tiny_ltp
 
 app = typer.Typer()
 app.command()(bridges)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_study import TINY
 from typer.testing import CliRunner
 
 from friend_training.cli.main import app
@@ -16,8 +15,9 @@ from friend_training.core.counts import Counts
 from friend_training.errors import ConfigError, DataError
 from friend_training.runs.counts import save_counts
 from friend_training.runs.run import Run
-from friend_training.study.config import config_text, parse_config
+from friend_training.study.config import config_text
 from friend_training.study.folders import method_folder
+from helpers.tiny_config import tiny_config
 
 RUNNER = CliRunner()
 
@@ -60,7 +60,7 @@ def write_experiment(folder: Path, variants: dict[str, float] | None = None) -> 
 
 def write_run(folder: Path, seed: int, *changes: str, methods: tuple[str, ...] = ("stbr", "fdt")) -> Path:
     """A finished run as far as its table needs it: config, records, counts."""
-    config = parse_config(TINY, "tiny.yaml", [f"seed={seed}", "methods=[base, stbr, fdt]", *changes])
+    config = tiny_config(f"seed={seed}", "methods=[base, stbr, fdt]", *changes)
     run = Run.create(folder, config_text(config), {})
     records = []
     for method, right in {"base": 0.1, **METHODS}.items():
@@ -242,7 +242,7 @@ def test_runs_of_other_settings_stand_apart(tmp_path: Path) -> None:
     first, second = write_run(tmp_path / "a", 1), write_run(tmp_path / "b", 1, "tasks.csrl.pick_threshold=0.9")
     third = write_run(tmp_path / "c", 2, "threads=2")
     printed = RUNNER.invoke(app, ["compare", str(first), str(second), str(third), "--format", "csv"]).stdout
-    titles = [f"tiny, tasks.csrl.pick_threshold={value}" for value in (0.5, 0.9)]
+    titles = [f"tiny, tasks.csrl.pick_threshold={value}" for value in (0.0, 0.9)]
     assert list(dict.fromkeys(table for table, _ in means(printed))) == titles
     named = write_run(tmp_path / "d", 1, "name=mine")
     printed = RUNNER.invoke(app, ["compare", str(first), str(named), "--format", "csv"]).stdout

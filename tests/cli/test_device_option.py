@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
-from tiny_study import FriendTrain
 
-from friend_training.nn import training
+from friend_training.nn import distributed
+from helpers.command import FriendTrain
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,7 @@ def test_a_full_device_is_one_line_that_says_how_to_go_on(
     friend_train: FriendTrain, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 0
-    backward = training._backward
+    backward = distributed.backward
 
     def full(*given: object) -> None:
         nonlocal steps
@@ -84,21 +84,21 @@ def test_a_full_device_is_one_line_that_says_how_to_go_on(
 
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(training, "_backward", full)
+        patch.setattr(distributed, "backward", full)
         stopped = friend_train("run", tiny, "--out", folder, "--set", "methods=[base]", "--device", "cpu")
     assert stopped.code == 2
     assert "Traceback" not in stopped.err
     [line] = [line for line in stopped.err.splitlines() if line.startswith("error:")]
-    assert "cpu has not enough memory with tasks.csrl.training.batch_size = 8." in line
-    advice = re.search(r"friend-train (resume .*--set \S+=4),", line)
+    assert "cpu has not enough memory with tasks.csrl.training.batch_size = 4." in line
+    advice = re.search(r"friend-train (resume .*--set \S+=2),", line)
     assert advice is not None
     resumed = friend_train(*advice[1].split())
     assert resumed.code == 0, resumed.err
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    assert config["tasks"]["csrl"]["training"]["batch_size"] == 4
-    assert config["tasks"]["rewriting"]["training"]["batch_size"] == 8
+    assert config["tasks"]["csrl"]["training"]["batch_size"] == 2
+    assert config["tasks"]["rewriting"]["training"]["batch_size"] == 4
     [record] = [json.loads(line) for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert record["changed_on_resume"] == ["tasks.csrl.training.batch_size=4"]
+    assert record["changed_on_resume"] == ["tasks.csrl.training.batch_size=2"]
 
 
 def test_what_has_been_trained_is_not_trained_otherwise(friend_train: FriendTrain, copy: Path) -> None:

@@ -6,18 +6,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tiny_study import TINY, FriendTrain
 
 import friend_training.cli.experiment as command
 from friend_training.experiments import runner
 from friend_training.experiments.experiment import Piece
+from helpers.command import FriendTrain
+from helpers.tiny_config import TEXT
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "experiments" / "tiny"
     made.mkdir(parents=True)
-    (made / "tiny.yaml").write_text(TINY, encoding="utf-8")
+    (made / "tiny.yaml").write_text(TEXT, encoding="utf-8")
     (made / "experiment.yaml").write_text("title: Tiny\nconfig: tiny.yaml\nseeds: [1, 2]\n", encoding="utf-8")
     return made
 
@@ -145,7 +146,7 @@ def test_a_run_of_other_settings_is_not_gone_on_with(
 ) -> None:
     runs = tmp_path / "runs"
     shutil.copytree(finished, runs / "tiny" / "seed-1")
-    (folder / "tiny.yaml").write_text(TINY.replace("iterations: 1", "iterations: 2"), encoding="utf-8")
+    (folder / "tiny.yaml").write_text(TEXT.replace("iterations: 1", "iterations: 2"), encoding="utf-8")
     said = friend_train("experiment", folder, "--runs", runs, "--seeds", "1")
     assert said.code == 2
     assert "was made with other settings of iterations; use another folder" in said.err

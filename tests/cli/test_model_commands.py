@@ -8,11 +8,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tiny_study import FriendTrain
 
 from friend_training.data.exports import write_csagn, write_rast_plus
 from friend_training.data.read import read_examples
 from friend_training.study.open import open_task
+from helpers.command import FriendTrain
 
 ONE = '{"id": "1", "turns": [{"speaker": "A", "text": "你喜欢北京吗"}, {"speaker": "B", "text": "喜欢"}]}\n'
 
@@ -65,8 +65,8 @@ def test_public_formats_are_read_and_bad_lines_counted(
 def test_predictions_are_labels_with_confidence(
     friend_train: FriendTrain, finished: Path, labelled: dict[str, Path], tmp_path: Path
 ) -> None:
-    out = tmp_path / "out.jsonl"
     for task in ("csrl", "rewriting"):
+        out = tmp_path / f"{task}.jsonl"
         assert friend_train("predict", finished, labelled[task], "--task", task, "--out", out).code == 0
         lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
         inputs = read_examples(labelled[task], "dialogue").examples
@@ -136,8 +136,7 @@ def test_csrl_needs_predicates(friend_train: FriendTrain, finished: Path, tmp_pa
 
 
 def test_predicates_can_be_found(friend_train: FriendTrain, finished: Path, tmp_path: Path) -> None:
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "srl"))
-    from tiny_ltp import save_tiny_ltp
+    from helpers.tiny_ltp import save_tiny_ltp
 
     save_tiny_ltp(tmp_path / "ltp")
     file = tmp_path / "plain.jsonl"

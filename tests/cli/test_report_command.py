@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tiny_study import FriendTrain
+from helpers.command import FriendTrain
 
 
 def test_a_run_leaves_its_report(friend_train: FriendTrain, finished: Path) -> None:

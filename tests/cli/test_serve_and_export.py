@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tiny_study import FriendTrain
 
-import patience
 from friend_training.web.guard import listening
-from untrained_run import make_run
+from helpers import patience
+from helpers.command import FriendTrain
+from helpers.untrained_run import make_run
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tiny_study import CORPUS, FriendTrain
 
-import patience
 from friend_training.cli import study
 from friend_training.runs import files
 from friend_training.study import config as shipped
+from helpers import patience
+from helpers.command import FriendTrain
+from helpers.tiny_config import DRAWN_FROM
 
 HEADS = ("P", "R", "F1", "ROUGE-L", "EM", "WER")
 
@@ -93,11 +94,10 @@ def test_ctrl_c_stops_and_resume_completes(
         "import signal, sys, friend_training.study.data as data; from friend_training.cli.main import main; "
         # A shell starts what runs in the background with Ctrl-C ignored; then this test would wait for ever.
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
-        f"data.EMBEDDED_TRAIN = {CORPUS}; main(sys.argv[1:])"
+        f"data.SYNTHETIC_TRAIN = {DRAWN_FROM}; main(sys.argv[1:])"
     )
     # Far more steps than there is time for: it is stopped in the middle of training.
     arguments = ["run", str(tiny), "--out", str(folder), "--set", "tasks.rewriting.base_steps=100000"]
-    arguments += ["--set", "tasks.rewriting.base_patience=null"]
     process = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     lines: list[str] = []
@@ -115,7 +115,7 @@ def test_ctrl_c_stops_and_resume_completes(
     assert f"friend-train resume {folder}" in shown.out
 
     config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    config["tasks"]["rewriting"] |= {"base_steps": 10, "base_patience": 2}
+    config["tasks"]["rewriting"]["base_steps"] = 12
     (folder / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
     said = friend_train("resume", folder)
     assert said.code == 0, said.err

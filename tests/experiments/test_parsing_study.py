@@ -24,20 +24,18 @@ ITERATIONS = 2
 @pytest.fixture(scope="module")
 def study_modules() -> Iterator[Any]:
     """The experiment's programs, as Python finds them when run.py is started; other experiments have a run.py too."""
-    folders = [str(ROOT / "experiments" / "parsing"), str(ROOT / "tests" / "tasks")]
-    sys.path[:0] = folders
-    sys.modules.pop("run", None)
-    import run
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "experiments" / "parsing")
+        sys.modules.pop("run", None)
+        import run
 
-    yield run
-    sys.modules.pop("run", None)
-    for folder in folders:
-        sys.path.remove(folder)
+        yield run
+        sys.modules.pop("run", None)
 
 
 @pytest.fixture(scope="module")
 def split(study_modules: Any) -> ParsingSplit:
-    from little_grammar import sentences
+    from helpers.little_grammar import sentences
 
     found = [
         ParsedSentence(tree.words, tree.tree, Heads(heads.heads.heads)) for tree, heads, _ in sentences(96, seed=SEED)

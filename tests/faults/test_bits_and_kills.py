@@ -5,13 +5,13 @@ import signal
 from pathlib import Path
 
 import pytest
-from toy_faults import everything, files_of, flip, killed_after, make_whole, seeded
-from toy_runs import contents, start, two_friends
 
 from friend_training.errors import FriendTrainingError
+from friend_training.report.verification import verify
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select
-from friend_training.study.verification import verify
+from helpers.toy_faults import everything, files_of, flip, killed_after, make_whole, seeded
+from helpers.toy_runs import contents, start, two_friends
 
 SLOW = pytest.mark.slow
 

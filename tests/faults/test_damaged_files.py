@@ -15,7 +15,7 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.report.page import machine
 from friend_training.report.run_reader import read_study
 from friend_training.runs.counts import load_counts, save_counts
-from friend_training.runs.inputs import GOLD, INPUTS, kept_gold, kept_inputs
+from friend_training.runs.inputs import GOLD, INPUTS, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.study.folders import read_records
 
@@ -60,9 +60,9 @@ def test_damaged_tables_of_a_run(run: Run, damage: bytes) -> None:
     for name in (INPUTS, GOLD):
         (run.folder / name).write_bytes(damage)
     with pytest.raises(RunError, match=f"{INPUTS}: expected the columns id and input; it is damaged"):
-        kept_inputs(run.folder, ["a"])
+        saved_inputs(run.folder, ["a"])
     with pytest.raises(RunError, match=f"{GOLD}: expected the columns task and label; it is damaged"):
-        kept_gold(run.folder, "csrl")
+        saved_gold(run.folder, "csrl")
     (run.folder / "counts.npz").write_bytes(damage)
     with pytest.raises(RunError, match=r"counts\.npz: expected the counts of a result; it is damaged"):
         load_counts(run.folder / "counts.npz")

@@ -5,17 +5,12 @@ import logging
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
-
-from toy_runs import start, two_friends
 
 from friend_training.errors import ConfigError, RunError
 from friend_training.runs import files, manifest
@@ -32,6 +27,7 @@ from friend_training.study.folders import (
     resumed_config,
     run_config,
 )
+from helpers.toy_runs import start, two_friends
 
 
 @pytest.fixture
@@ -224,9 +220,7 @@ def test_the_later_of_two_starts_loses_nothing_of_the_other(tmp_path: Path) -> N
         start(folder)
 
 
-def test_the_loser_of_two_starts_gets_the_message_of_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_loser_of_two_starts_gets_the_message_of_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from friend_training.study.study import run_study
 
     config, folder = find_config("demo", ["methods=[]"]), tmp_path / "run"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compare_runs import differences
-from machine import fingerprint
-from recorded_runs import RECORDED, RUNS, description
+
+from helpers.compare_runs import differences
+from helpers.machine import fingerprint
+from helpers.recorded_runs import RECORDED, RUNS, description
 
 TOLERANCE = {"mean size": 0.005, "mean": 0.05}
 """How far means of weights (relative) and of scores in the store (absolute) may be off on another machine."""

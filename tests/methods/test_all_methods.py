@@ -5,11 +5,11 @@ import multiprocessing
 import signal
 
 import pytest
-from tiny import METHODS, SETTINGS, be_killed, run_method
-from toy_runs import contents, start
 
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
+from helpers.tiny import METHODS, SETTINGS, be_killed, run_method
+from helpers.toy_runs import contents, start
 
 KILLED_AT = {
     "multitask-base": "start train-rewriting-0",

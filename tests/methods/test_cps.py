@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny import SETTINGS, plan, pool
 from torch import nn
-from toy_runs import start
 
 from friend_training.errors import ConfigError
 from friend_training.loop.plan import Training
 from friend_training.methods.cross_pseudo_supervision import cps, cross_pseudo_loss
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.runs.steps import Train
+from helpers.tiny import SETTINGS, plan, pool
+from helpers.toy_runs import start
 
 
 class Fixed(nn.Module):

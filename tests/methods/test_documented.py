@@ -1,18 +1,15 @@
 """The method that docs/adding-a-method.md builds: its file and its line, taken from there and run."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
-from toy_runs import SETTINGS, audit, plan, pool, start
 
 from friend_training.methods import registry
 from friend_training.report.names import method_in_words
 from friend_training.runs.steps import Select
 from friend_training.study import methods as compared
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "scenarios"))
+from helpers.toy_runs import SETTINGS, audit, plan, pool, start
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-method.md"
 
@@ -52,13 +49,12 @@ def test_the_documented_method_runs_and_does_what_the_page_says(curriculum, tmp_
 
 @pytest.mark.usefixtures("added")
 def test_one_file_and_two_lines_are_all_that_a_study_needs(tmp_path, monkeypatch):
-    from small import small_config
-
     from friend_training.study import data
     from friend_training.study.study import run_study
+    from helpers.tiny_config import tiny_config
 
-    monkeypatch.setattr(data, "EMBEDDED_TRAIN", 40)
-    config = small_config("methods=[base, curriculum]", "iterations=2")
+    monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
+    config = tiny_config("methods=[base, curriculum]", "iterations=2")
     records = run_study(config, tmp_path / "run")
     assert [record["method"] for record in records] == ["base", "curriculum"]
     chosen = [counts["rewriting"]["chosen"] for counts in records[1]["chosen"]]

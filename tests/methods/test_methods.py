@@ -1,7 +1,6 @@
 from dataclasses import replace
 
 import pytest
-from toy_runs import SETTINGS, audit, friends, gold, plan, pool, start
 
 from friend_training.core.selector import Selector, Threshold, TopN
 from friend_training.errors import ConfigError
@@ -11,6 +10,7 @@ from friend_training.methods.controls import as_many, chosen_counts, random_as_m
 from friend_training.methods.friend_training import fdt
 from friend_training.methods.self_training import sst
 from friend_training.runs.steps import Select, Train
+from helpers.toy_runs import SETTINGS, audit, friends, gold, plan, pool, start
 
 EDGE = friends("stars", "mood")
 

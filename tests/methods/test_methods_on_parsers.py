@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import little_grammar as grammar
 import pytest
-from toy_runs import start
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.friendships.parsing import constituency_dependency
@@ -29,6 +27,8 @@ from friend_training.runs.run import Run
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
 from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
 from friend_training.types import Words
+from helpers import little_grammar as grammar
+from helpers.toy_runs import start
 
 SETTINGS = LoopSettings(seed=3, iterations=1, shard_size=6)
 TRAINING = replace(WORD_SETTINGS, batch_size=4, look_every=2)

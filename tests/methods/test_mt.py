@@ -6,9 +6,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny import plan, pool
-from toy_runs import plan as toy_plan
-from toy_runs import start
 
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError, UnsupportedTaskError
@@ -17,6 +14,9 @@ from friend_training.methods import mean_teacher as module
 from friend_training.methods.mean_teacher import MeanTeacher, MeanTeacherSettings, bounded, mt, ramp_up, unit_distances
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import Head
+from helpers.tiny import plan, pool
+from helpers.toy_runs import plan as toy_plan
+from helpers.toy_runs import start
 
 
 @pytest.fixture

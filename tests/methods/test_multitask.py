@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny import SETTINGS, plan
-from toy_runs import start
 
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
 from friend_training.loop.plan import Training
 from friend_training.methods.base import joint_training, multitask_base, train_together
 from friend_training.nn.encoder import load_encoder
+from helpers.tiny import SETTINGS, plan
+from helpers.toy_runs import start
 
 
 def _plans(encoder, **changes):

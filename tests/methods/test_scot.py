@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from toy_runs import SETTINGS, audit, plan, pool, start
-from toy_task import ToyTask
 
 from friend_training.core.selector import Threshold
 from friend_training.errors import ConfigError
 from friend_training.methods.co_training import scot
+from helpers.toy_runs import SETTINGS, audit, plan, pool, start
+from helpers.toy_task import ToyTask
 
 
 class Remembering(ToyTask):

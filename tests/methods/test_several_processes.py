@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from several_runs import runs
-from toy_runs import start
 
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train, parse_step
-from several import in_processes
+from helpers.several import in_processes
+from helpers.several_runs import runs
+from helpers.toy_runs import start
 
 FIRST = ("fdt", "mt")
 OTHERS = ("multitask-base", "cps", "scot", "stbr", "stea")

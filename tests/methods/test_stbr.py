@@ -5,9 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from tiny import SETTINGS, plan, pool
 from torch import nn
-from toy_runs import start
 
 from friend_training.core.selector import Selector
 from friend_training.loop.plan import Training
@@ -15,6 +13,8 @@ from friend_training.methods import self_training as module
 from friend_training.methods.self_training import reweighted_loss, stbr
 from friend_training.nn.heads import Head
 from friend_training.runs.steps import Train
+from helpers.tiny import SETTINGS, plan, pool
+from helpers.toy_runs import start
 
 
 class Undecided(nn.Module):

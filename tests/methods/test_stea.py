@@ -3,14 +3,14 @@
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny import plan, pool
-from toy_runs import start
 
 from friend_training.loop.plan import LoopSettings
 from friend_training.methods import self_teaching as module
 from friend_training.methods.self_teaching import SelfTeaching, stea
 from friend_training.methods.update import merged_labels
 from friend_training.runs.steps import Train
+from helpers.tiny import plan, pool
+from helpers.toy_runs import start
 
 
 def test_merged_labels_are_a_share_of_hard_and_the_rest_of_soft():

@@ -1,7 +1,6 @@
 """Every network of the library on a stand-in for a graphics card: run by test_devices.py in a process of its own."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,8 +10,6 @@ from typing import Any
 
 import pytest
 import torch
-from every_definition import DIALOGUES, TREES, Variant, definitions, one_of_each, variants
-from stand_in import CARD, CPU, CardModule, a_card, as_fake, as_on_processor, devices_in, on_card
 from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensor
 from transformers import BertConfig, BertModel
@@ -36,10 +33,9 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import Learning, TrainingSettings, save_weights, seed_everything, weighted_mean
 from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.tasks.csrl.task import CsrlDefinition
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "srl"))
-
-from tiny_ltp import save_tiny_ltp
+from helpers.every_definition import DIALOGUES, TREES, Variant, definitions, one_of_each, variants
+from helpers.stand_in import CARD, CPU, CardModule, a_card, as_fake, as_on_processor, devices_in, on_card
+from helpers.tiny_ltp import save_tiny_ltp
 
 PLAN = FitPlan(seed=1, steps=1)
 SETTINGS = TrainingSettings(batch_size=2)

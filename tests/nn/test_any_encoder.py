@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import torch
-from encoder_families import FAMILIES, LIMIT, UNLIMITED, WITH_TYPES, fast_tokenizer, write_encoder
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, CanineTokenizer, DistilBertConfig, DistilBertModel
 
@@ -40,6 +39,7 @@ from friend_training.types import (
     Turn,
     Words,
 )
+from helpers.encoder_families import FAMILIES, LIMIT, UNLIMITED, WITH_TYPES, fast_tokenizer, write_encoder
 
 SETTINGS = TrainingSettings(batch_size=4, look_every=2)
 ANY = pytest.mark.parametrize("family", list(FAMILIES))

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from encoder_families import fast_tokenizer, write_encoder
 from tokenizers import Tokenizer as Rules
 from tokenizers import models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from friend_training.errors import ConfigError
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.nn.word_input import PieceReader, running_text
+from friend_training.nn.word_input import TokenReader, running_text
 from friend_training.tasks.dialogue_input import render
 from friend_training.tasks.rewriting.model import rewrite_item
 from friend_training.types import Dialogue, Insertion, Rewrite, Turn
+from helpers.encoder_families import fast_tokenizer, write_encoder
 
 KINDS = ("wordpiece", "bytes", "unigram")
 SENTENCES = (
@@ -44,7 +44,7 @@ def test_words_are_cut_as_in_running_text(kind: str, words: tuple[str, ...]) -> 
     tokenizer = tokenizer_of(kind)
     text = " ".join(words) if words[0].isascii() else "".join(words)
     whole = tokenizer.backend(text, add_special_tokens=False, return_offsets_mapping=True)
-    pieces, begins = PieceReader(tokenizer).read(words)
+    pieces, begins = TokenReader(tokenizer).read(words)
     assert pieces.tolist() == [tokenizer.cls_id, *whole["input_ids"], tokenizer.sep_id]
     first = np.repeat(np.arange(len(begins)), begins) - 1
     assert len(first) == len(words)
@@ -59,7 +59,7 @@ def test_words_are_cut_as_in_running_text(kind: str, words: tuple[str, ...]) -> 
 
 
 def test_a_word_in_the_middle_keeps_its_blank() -> None:
-    reader = PieceReader(tokenizer_of("bytes"))
+    reader = TokenReader(tokenizer_of("bytes"))
     pieces, begins = reader.read(("See", "you", "Tuesday"))
     named = reader.tokenizer.backend.convert_ids_to_tokens(pieces[begins > 0].tolist())
     assert named == ["See", "Ġyou", "ĠTuesday"]
@@ -72,7 +72,7 @@ def test_the_same_pieces_as_words_given_one_by_one() -> None:
     backend = PreTrainedTokenizerFast(tokenizer_object=rules, unk_token="<unk>", cls_token="<s>", sep_token="</s>")
     words = SENTENCES[0]
     expected = backend(list(words), is_split_into_words=True, add_special_tokens=False)
-    pieces, begins = PieceReader(Tokenizer(backend)).read(words)
+    pieces, begins = TokenReader(Tokenizer(backend)).read(words)
     assert pieces[1:-1].tolist() == expected["input_ids"]
     assert [expected.word_ids()[place] for place in np.flatnonzero(begins[1:-1])] == list(range(len(words)))
 
@@ -85,7 +85,7 @@ def test_running_text_has_blanks_where_people_write_them() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_word_has_a_piece(kind: str) -> None:
-    reader = PieceReader(tokenizer_of(kind))
+    reader = TokenReader(tokenizer_of(kind))
     for words in ((), (" ",), ("  ", "dog"), ("dog", "  "), ("dog", "", "dog"), ("我", "", "我")):
         pieces, begins = reader.read(words)
         assert begins.sum() == max(1, len(words))

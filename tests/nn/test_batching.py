@@ -36,11 +36,11 @@ def test_training_batches_have_little_padding() -> None:
 
 
 @given(LENGTHS, st.integers(60, 500))
-def test_labelling_batches_meet_every_index_once_and_stay_in_bounds(lengths: list[int], max_pieces: int) -> None:
-    batches = list(labelling_batches(lengths, max_pieces))
+def test_labelling_batches_meet_every_index_once_and_stay_in_bounds(lengths: list[int], max_tokens: int) -> None:
+    batches = list(labelling_batches(lengths, max_tokens))
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     for batch in batches:
-        assert len(batch) * max(lengths[index] for index in batch) <= max_pieces
+        assert len(batch) * max(lengths[index] for index in batch) <= max_tokens
 
 
 def test_an_item_longer_than_the_bound_goes_alone() -> None:

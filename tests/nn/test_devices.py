@@ -1,6 +1,6 @@
 """Where networks compute: which device is meant, what gets there, and that nothing is left behind.
 
-No card is needed: see stand_in.py. What runs on the stand-in is in cases_on_a_card.py.
+No card is needed: see helpers/stand_in.py. What runs on the stand-in is in cases_on_a_card.py.
 """
 
 import ast

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from shared_training import Batch, Item, collate, items
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan
@@ -17,6 +16,7 @@ from friend_training.nn.threads import Hands
 from friend_training.nn.training import TrainingSettings, train, weighted_mean
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
+from helpers.shared_training import Batch, Item, collate, items
 
 SETTINGS = TrainingSettings(batch_size=8, head_rate=0.1, look_every=5)
 

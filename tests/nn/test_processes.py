@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from shared_training import collate, everything, items
 
 from friend_training.nn.distributed import own_batches, put_together
-from several import in_processes
+from helpers.several import in_processes
+from helpers.shared_training import collate, everything, items
 
 CLOSE = {"rel": 1e-5, "abs": 1e-6}
 

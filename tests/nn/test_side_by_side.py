@@ -5,8 +5,8 @@ import threading
 import pytest
 import torch
 
-import patience
 from friend_training.nn.threads import side_by_side
+from helpers import patience
 
 
 def test_answers_come_in_order_and_from_two_threads_with_one_each(two_threads: None) -> None:

@@ -27,7 +27,7 @@ from friend_training.nn.word_encoder import (
     form,
     load_word_encoder,
 )
-from friend_training.nn.word_input import PieceReader, VocabularyReader, word_reader
+from friend_training.nn.word_input import TokenReader, VocabularyReader, word_reader
 
 SHAPE = WordEncoderShape(word=8, affix=4, width=6, layers=1)
 TEXTS = list(product(("Ann", "Bob", "Eve"), ("sees", "has"), ("the",), ("cup", "pen")))
@@ -125,7 +125,7 @@ def test_only_touched_rows_are_trained(folder: Path) -> None:
 def test_an_encoder_is_known_by_its_folder(folder: Path, tiny_encoder: Path) -> None:
     assert isinstance(open_encoder(folder), WordEncoder)
     assert isinstance(word_reader(folder), VocabularyReader)
-    assert isinstance(word_reader(tiny_encoder), PieceReader)
+    assert isinstance(word_reader(tiny_encoder), TokenReader)
     shaped = shaped_encoder(folder)
     assert isinstance(shaped, WordEncoder)
     assert shaped.shape == SHAPE
@@ -140,14 +140,14 @@ def test_an_encoder_needs_text(tmp_path: Path) -> None:
 
 
 def test_a_word_of_many_pieces_is_its_first(tokenizer: Tokenizer, tiny_encoder: Path) -> None:
-    reader = PieceReader(tokenizer)
+    reader = TokenReader(tokenizer)
     rows = [reader.read(("ab", "  ", "c")), reader.read(())]
     first = tokenizer.ids("ab")[0]
     assert len(tokenizer("ab")) == 2
     made = reader.collate(rows)
     assert made.ids.gather(1, made.first)[0].tolist() == [first, tokenizer.backend.unk_token_id, tokenizer.ids("c")[0]]
     assert made.first[1, 0] == 1
-    short = PieceReader(replace(tokenizer, longest=3))
+    short = TokenReader(replace(tokenizer, longest=3))
     cut = short.collate([short.read(("ab", "c", "a"))])
     assert cut.ids.shape == (1, 3)
     assert cut.first.tolist() == [[1, 2, 2]]

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
-from made_runs import EVIL, THRESHOLDS, Page, evaluate, made_classifiers, made_study
 
 from friend_training.core.selector import Nothing, Random, Threshold, TopN, TotalAgreement
 from friend_training.errors import RunError
 from friend_training.report.page import write_report
 from friend_training.report.pseudo_labels import GRID
 from friend_training.runs.run import Run
+from helpers.made_runs import EVIL, THRESHOLDS, Page, evaluate, made_classifiers, made_study
 
 
 @pytest.fixture(scope="module")

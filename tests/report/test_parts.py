@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import made_classifiers, made_study
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Threshold
@@ -25,11 +24,12 @@ from friend_training.report.pseudo_labels import Effect, Units, effects, errors_
 from friend_training.report.run_reader import read_study
 from friend_training.report.scores import costs_of
 from friend_training.runs.files import write_text
-from friend_training.runs.inputs import is_kept, keep_gold, keep_inputs, kept_gold, kept_inputs
+from friend_training.runs.inputs import is_saved, save_gold, save_inputs, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import Dialogue, Rewrite, Text
+from helpers.made_runs import made_classifiers, made_study
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
 SENTENCE = {"id": "s", "words": ["cats", "sleep"]}
@@ -249,21 +249,21 @@ def test_ticks_are_few_and_round(low: float, span: float, whole: bool) -> None:
 
 def test_what_is_kept_comes_back(tmp_path: Path) -> None:
     inputs = [Text(f"t{number}", f"text {number}") for number in range(5)]
-    assert not is_kept(tmp_path)
-    keep_inputs(tmp_path, inputs)
-    keep_gold(tmp_path, {"a": ["x", "y"], "b": [Rewrite("z")]})
-    assert is_kept(tmp_path)
-    found = kept_inputs(tmp_path, ["t3", "t1", "elsewhere"])
+    assert not is_saved(tmp_path)
+    save_inputs(tmp_path, inputs)
+    save_gold(tmp_path, {"a": ["x", "y"], "b": [Rewrite("z")]})
+    assert is_saved(tmp_path)
+    found = saved_inputs(tmp_path, ["t3", "t1", "elsewhere"])
     assert {name: json.loads(text) for name, text in found.items()} == {
         "t1": asdict(inputs[1]),
         "t3": asdict(inputs[3]),
     }
-    assert kept_gold(tmp_path, "a") == ['"x"', '"y"']
-    assert json.loads(kept_gold(tmp_path, "b")[0]) == {"text": "z", "deleted": [], "insertions": []}
+    assert saved_gold(tmp_path, "a") == ['"x"', '"y"']
+    assert json.loads(saved_gold(tmp_path, "b")[0]) == {"text": "z", "deleted": [], "insertions": []}
     before = (tmp_path / "inputs.parquet").read_bytes()
-    keep_inputs(tmp_path, inputs)
+    save_inputs(tmp_path, inputs)
     assert (tmp_path / "inputs.parquet").read_bytes() == before
-    assert kept_inputs(tmp_path / "nowhere", ["t1"]) == {}
+    assert saved_inputs(tmp_path / "nowhere", ["t1"]) == {}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import torch
 from friend_training.core.task import FitPlan, PseudoLabel
 from friend_training.data.synthetic import (
     Domain,
-    EmbeddedDialogue,
+    SyntheticDialogue,
     csrl_examples,
     generate,
     generate_sentences,
@@ -32,7 +32,7 @@ STEPS = 8
 
 
 @pytest.fixture(scope="module")
-def made() -> list[EmbeddedDialogue]:
+def made() -> list[SyntheticDialogue]:
     """Utterances without predicates among them."""
     dialogues = generate(40, seed=31, domain=Domain.FILM)
     assert any(not one.roles for one in dialogues[20:])
@@ -40,7 +40,7 @@ def made() -> list[EmbeddedDialogue]:
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_csrl_is_a_task(tiny_encoder: Path, made: list[EmbeddedDialogue], mark: PredicateMark) -> None:
+def test_csrl_is_a_task(tiny_encoder: Path, made: list[SyntheticDialogue], mark: PredicateMark) -> None:
     gold = csrl_examples(made[:20])
     check_task(
         lambda: csrl_task(tiny_encoder, SETTINGS, mark=mark),
@@ -52,7 +52,7 @@ def test_csrl_is_a_task(tiny_encoder: Path, made: list[EmbeddedDialogue], mark: 
 
 
 @pytest.mark.parametrize("source", ["context", "dialogue"])
-def test_rewriting_is_a_task(tiny_encoder: Path, made: list[EmbeddedDialogue], source: SpanSource) -> None:
+def test_rewriting_is_a_task(tiny_encoder: Path, made: list[SyntheticDialogue], source: SpanSource) -> None:
     gold = rewriting_examples(made[:20])
     check_task(
         lambda: rewriting_task(tiny_encoder, SETTINGS, span_source=source),
@@ -77,7 +77,7 @@ def test_srl_is_a_task(tiny_encoder: Path, mark: PredicateMark) -> None:
 
 
 def fitted(
-    task: TorchTask, made: list[EmbeddedDialogue], pseudo: list[PseudoLabel], plan: FitPlan
+    task: TorchTask, made: list[SyntheticDialogue], pseudo: list[PseudoLabel], plan: FitPlan
 ) -> dict[str, torch.Tensor]:
     gold = csrl_examples(made[:12])
     task.fit(gold, pseudo, dev=gold, plan=plan)
@@ -88,14 +88,14 @@ def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
     return all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_weights_repeat_bit_for_bit_and_differ_by_seed(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_weights_repeat_bit_for_bit_and_differ_by_seed(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     plan = FitPlan(seed=3, steps=STEPS)
     first, second = (fitted(csrl_task(tiny_encoder, SETTINGS), made, [], plan) for _ in range(2))
     assert same(first, second)
     assert not same(first, fitted(csrl_task(tiny_encoder, SETTINGS), made, [], replace(plan, seed=4)))
 
 
-def test_the_weight_of_a_pseudo_label_has_lambda_in_it(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_the_weight_of_a_pseudo_label_has_lambda_in_it(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     """The plan's λ does not come on top of a weight, and weights make a difference."""
 
     def pseudo(weight: float) -> list[PseudoLabel]:
@@ -107,7 +107,7 @@ def test_the_weight_of_a_pseudo_label_has_lambda_in_it(tiny_encoder: Path, made:
     assert not same(halved, fitted(csrl_task(tiny_encoder, SETTINGS), made, pseudo(1.0), plan))
 
 
-def test_restart_forgets_and_training_on_does_not(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_restart_forgets_and_training_on_does_not(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     plan = FitPlan(seed=3, steps=STEPS)
     task = csrl_task(tiny_encoder, SETTINGS)
     first = fitted(task, made, [], plan)
@@ -120,12 +120,12 @@ def test_nothing_to_train_on_is_said(tiny_encoder: Path) -> None:
         csrl_task(tiny_encoder, SETTINGS).fit([], [], dev=[], plan=FitPlan(seed=1, steps=1))
 
 
-def test_a_task_without_weights_says_so(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_a_task_without_weights_says_so(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     with pytest.raises(RunError, match="no weights yet"):
         csrl_task(tiny_encoder, SETTINGS).predict([made[0].dialogue])
 
 
-def test_training_learns_and_keeps_the_best_weights(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_training_learns_and_keeps_the_best_weights(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     """An encoder of one layer learns a dozen rewrites by heart; dev is gold here, so the score it reports is real."""
     task = rewriting_task(tiny_encoder, SETTINGS)
     gold = rewriting_examples(made[:12])
@@ -137,7 +137,7 @@ def test_training_learns_and_keeps_the_best_weights(tiny_encoder: Path, made: li
     assert untrained.best_score < summary.best_score
 
 
-def test_patience_stops_early(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_patience_stops_early(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     """A learning rate of next to nothing gains nothing after the first look."""
     still = replace(SETTINGS, encoder_rate=1e-12, head_rate=1e-12)
     gold = csrl_examples(made[:12])
@@ -145,7 +145,7 @@ def test_patience_stops_early(tiny_encoder: Path, made: list[EmbeddedDialogue]) 
     assert (summary.best_step, summary.steps) == (4, 12)
 
 
-def test_early_stopping_looks_at_so_many_units_only(tiny_encoder: Path, made: list[EmbeddedDialogue]) -> None:
+def test_early_stopping_looks_at_so_many_units_only(tiny_encoder: Path, made: list[SyntheticDialogue]) -> None:
     few = replace(SETTINGS, early_stopping_units=3)
     gold = csrl_examples(made[:20])
     task = csrl_task(tiny_encoder, few)

@@ -1,0 +1,75 @@
+"""Agreement and results examined: the paper's theory, its simulation, and statistics.
+
+error_rates     how often a label is wrong although friends agree (section 3.2), in the paper's form and corrected
+simulation      the same, drawn with explicit labels and translation tables
+agreement       what two friends agreed on, against what theory expects
+three_friends   accuracy without labels, from three friends
+significance    paired bootstrap
+calibration     how often confidences are right
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "AgreementReport",
+    "Comparison",
+    "Metric",
+    "Triangle",
+    "agreement_report",
+    "corrected_error_rate",
+    "error_correlation",
+    "expected_calibration_error",
+    "match_probability",
+    "measured_epsilon",
+    "needed_friend_accuracy",
+    "needed_size",
+    "paired_bootstrap",
+    "paired_bootstraps",
+    "printed_error_rate",
+    "reliability",
+    "simulate_agreement",
+    "triangle_of_predictions",
+    "triangles_of_run",
+    "uniform_epsilon",
+]
+
+if TYPE_CHECKING:
+    from friend_training.analysis.agreement import (
+        AgreementReport,
+        agreement_report,
+        error_correlation,
+        measured_epsilon,
+    )
+    from friend_training.analysis.calibration import expected_calibration_error, reliability
+    from friend_training.analysis.error_rates import (
+        corrected_error_rate,
+        match_probability,
+        needed_friend_accuracy,
+        needed_size,
+        printed_error_rate,
+        uniform_epsilon,
+    )
+    from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap, paired_bootstraps
+    from friend_training.analysis.simulation import simulate_agreement
+    from friend_training.analysis.three_friends import Triangle, triangle_of_predictions, triangles_of_run
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "agreement": ("AgreementReport", "agreement_report", "error_correlation", "measured_epsilon"),
+            "calibration": ("expected_calibration_error", "reliability"),
+            "error_rates": (
+                "corrected_error_rate",
+                "match_probability",
+                "needed_friend_accuracy",
+                "needed_size",
+                "printed_error_rate",
+                "uniform_epsilon",
+            ),
+            "significance": ("Comparison", "Metric", "paired_bootstrap", "paired_bootstraps"),
+            "simulation": ("simulate_agreement",),
+            "three_friends": ("Triangle", "triangle_of_predictions", "triangles_of_run"),
+        },
+    )

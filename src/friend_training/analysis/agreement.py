@@ -1,4 +1,4 @@
-"""What two friends agreed on, how wrong it was, and what the theory says it should have been. Needs gold labels."""
+"""What two friends agreed on, how wrong it was, and what theory expects. Needs gold labels."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
 
-# What the theory takes as given and a real pair of friends must be asked for: its effective ε (which needs no gold
+# What the theory takes as given and is measured for a real pair of friends: its effective ε (which needs no gold
 # labels), and how the errors of its models hang together.
 
 
@@ -37,7 +37,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredEpsilon:
-    """Agreement by chance (friends that look at different inputs, over all rounds) beside that on the same input."""
+    """Agreement by chance (friends on different inputs, over all rounds) beside that on the same input."""
 
     shuffled: Agreement
     unshuffled: Agreement
@@ -71,7 +71,7 @@ def measured_epsilon(
     Each prediction is translated with its own input (a translation may need the text), then the second task's
     translations are handed round in one random circle, so that none stays with its input. An element of Σ then meets
     one that may have other units, or more or fewer of them: the scores of the first task's units are what counts, and
-    a unit without a counterpart is whatever the matcher says, 0 (a disagreement) or None (left out, and counted).
+    a unit without a counterpart is whatever the matcher gives, 0 (a disagreement) or None (left out, and counted).
     """
     if len(inputs) < 2:
         raise ConfigError(f"{len(inputs)} input(s): measuring ε by shuffling needs at least 2")

@@ -19,8 +19,6 @@ from collections.abc import Sequence
 
 from friend_training.errors import ConfigError
 
-# The sampling error of a share.
-
 
 def binomial_standard_error(successes: float, trials: int) -> float:
     """Of a share successes/trials, with one success and one failure added: none in a hundred is not certainty."""
@@ -70,7 +68,7 @@ def corrected_error_rate(eta_a: float, eta_b: float, epsilon: float, *, rho: flo
 
 
 def printed_match_probability(eta_a: float, eta_b: float, epsilon: float) -> float:
-    """The denominator of Eq. 3 as printed: Z + η_bε(1 − η_a) + E."""
+    """The denominator of Eq. 3 as the paper has it: Z + η_bε(1 − η_a) + E."""
     _check_probabilities(eta_a=eta_a, eta_b=eta_b, epsilon=epsilon)
     z = eta_a * (eta_b + epsilon * (1.0 - eta_b))
     both_wrong = epsilon**2 * (1.0 - eta_a) * (1.0 - eta_b)  # E; should be ε(1 − η_a)(1 − η_b)
@@ -78,9 +76,9 @@ def printed_match_probability(eta_a: float, eta_b: float, epsilon: float) -> flo
 
 
 def printed_error_rate(eta_a: float, eta_b: float, epsilon: float) -> float:
-    """Eq. 3 as printed: 1 − Z / (Z + η_bε(1 − η_a) + E), with E = ε²(1 − η_a)(1 − η_b).
+    """Eq. 3 as the paper has it: 1 − Z / (Z + η_bε(1 − η_a) + E), with E = ε²(1 − η_a)(1 − η_b).
 
-    Kept for comparison only: the sum factors, η_b cancels out, and a friend that is always wrong seems to check as
+    For comparison only: the sum factors, η_b cancels out, and a friend that is always wrong seems to check as
     well as a perfect one.
     """
     matched = printed_match_probability(eta_a, eta_b, epsilon)

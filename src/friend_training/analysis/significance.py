@@ -1,4 +1,4 @@
-"""Is one method better than another? The paired bootstrap over test dialogues, seeds pooled (DESIGN 5b)."""
+"""Is one method better than another? The paired bootstrap over test dialogues, seeds pooled."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,13 +1,13 @@
 """Accuracy without labels: what three friends that share one space Σ give away about each other.
 
 Two friends i and j with accuracies η_i and η_j that err independently agree with probability m_ij = η_iη_j + ε_ij(1 −
-η_iη_j) (theory.py), so r_ij = (m_ij − ε_ij)/(1 − ε_ij) is η_iη_j. Three friends give three such products, and those
-can be solved:
+η_iη_j) (error_rates.py), so r_ij = (m_ij − ε_ij)/(1 − ε_ij) is η_iη_j. Three friends give three such products, and
+those can be solved:
 
     η_1 = √(r_12 · r_13 / r_23)
 
-m is counted on unlabeled inputs, ε on shuffled ones: each friend looks at another input, and what still agrees agrees
-by chance. No gold is needed.
+m is counted on unlabeled inputs, ε on shuffled ones: each friend predicts for another input, and what still agrees
+agrees by chance. No gold is needed.
 
 η is the probability of KNOWING the answer. A friend that does not know it may still be right by chance, and in a
 small Σ (three polarities) often is: seen from outside its accuracy in Σ is η + (1 − η)·ε. Where a task has far more
@@ -89,7 +89,7 @@ def triangle(
 ) -> Triangle:
     """Estimate the accuracies of three friends from their agreements on the same inputs and on shuffled ones.
 
-    `correct` says for each friend whether it was right in Σ, on inputs whose gold is known (these or others, the same
+    `correct` tells for each friend whether it was right in Σ, on inputs whose gold is known (these or others, the same
     for all three); it is only ever used for warnings. `seed` is that of the resampling behind the standard errors.
     """
     if len(names) != 3 or agreements.shape[1:] != (3,) or by_chance.shape[1:] != (3,):
@@ -217,11 +217,8 @@ def _three(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return a, b, c
 
 
-# The triangle of a finished run: what its store says about the accuracy of three friends, iteration by iteration.
-
-
 Right = Callable[[str, str, Any], bool]
-"""Is what this task said of the input of this id right in Σ? Used only where gold is at hand, and for warnings."""
+"""Is this task's prediction for the input of this id right in Σ? Used only where gold is at hand, and for warnings."""
 
 
 _ROUNDS = 5
@@ -269,16 +266,20 @@ def triangle_of_predictions(
 
     Friends agree on an input if every unit of it that was matched has the score 1. Inputs on which a friend is silent
     are left out. To shuffle, one random circle is drawn, in which the friends stand at one, two and three places from
-    each other, so that no two of them look at the same input.
+    each other, so that no two of them predict for the same input.
     """
     sides = _sides(names, friendships)
     answered = [i for i in range(len(inputs)) if all(len(predictions[name][i]) for name in names)]
     if len(answered) < len(names):
         raise ConfigError(f"all three friends answered on {len(answered)} inputs: too few to be shuffled")
     given = [inputs[i] for i in answered]
-    said = {name: [predictions[name][i] for i in answered] for name in names}
+    given_predictions = {name: [predictions[name][i] for i in answered] for name in names}
     translated = [
-        (one.translate_first(given, said[one.first]), one.translate_second(given, said[one.second])) for one in sides
+        (
+            one.translate_first(given, given_predictions[one.first]),
+            one.translate_second(given, given_predictions[one.second]),
+        )
+        for one in sides
     ]
 
     def agreements(places: Mapping[str, Sequence[int]]) -> Agreements:
@@ -297,7 +298,10 @@ def triangle_of_predictions(
     known = (
         None
         if right is None
-        else [[right(name, x.id, units[0].label) for x, units in zip(given, said[name], strict=True)] for name in names]
+        else [
+            [right(name, x.id, units[0].label) for x, units in zip(given, given_predictions[name], strict=True)]
+            for name in names
+        ]
     )
     return triangle(names, same, np.concatenate(shuffled), correct=known, seed=seed)
 

@@ -41,9 +41,10 @@ class CachedBridge:
         self._answers: OrderedDict[Key, tuple[SentenceRoles, ...]] = OrderedDict()
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
-        """What the bridge says, each different sentence asked once, all new ones in one batch.
+        """The bridge's predictions; each different sentence is queried once, all new ones in one batch.
 
-        The batch may be larger than the cache: answers are given from the batch first, then as many kept as fit.
+        The batch may be larger than the cache: answers are given from the batch first, then as many are remembered as
+        fit.
         """
         keys = [(sentence.text, sentence.predicates) for sentence in sentences]
         answers = {key: self._answers[key] for key in keys if key in self._answers}
@@ -58,15 +59,12 @@ class CachedBridge:
 
 
 class NoBridge:
-    """Stands where a run has no method that asks a bridge, so that none is trained or loaded for nothing."""
+    """Stands where a run has no method that queries a bridge, so that none is trained or loaded for nothing."""
 
     name = "none"
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
-        raise RunError("a bridge was asked, but no method of this run is known to ask one (methods/registry.py)")
-
-
-# What a sentence-level SRL parser says about a text, and how a bridge answers from it.
+        raise RunError("a bridge was queried, but no method of this run is known to query one (methods/registry.py)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class Parser(Protocol):
 
 
 class Tagger(Protocol):
-    """Anything that segments texts and names the parts of speech, without looking for predicates."""
+    """Anything that segments texts and names the parts of speech, without finding predicates."""
 
     def tag(self, texts: Sequence[str]) -> list[ParsedSentence]: ...
 
@@ -118,7 +116,7 @@ class ParserBridge:
 
 
 def answers(sentence: Sentence, parse: ParsedSentence) -> tuple[SentenceRoles, ...]:
-    """For each predicate asked for, the arguments of the parser's word for it, in our role names, sorted."""
+    """For each predicate queried, the arguments of the parser's word for it, in our role names, sorted."""
     frames = {frame.word: frame.arguments for frame in parse.frames}
     found = []
     for predicate in sentence.predicates:

@@ -31,11 +31,11 @@ class HanlpParser:
 
     def parse(self, texts: Sequence[str]) -> list[ParsedSentence]:
         parsed = [ParsedSentence(text, (), (), ()) for text in texts]
-        asked = [i for i, text in enumerate(texts) if text.strip()]
-        if not asked:
+        queried = [i for i, text in enumerate(texts) if text.strip()]
+        if not queried:
             return parsed
-        document = self.pipeline([texts[i] for i in asked], tasks=["tok", "srl"])
-        for i, words, predicates in zip(asked, _layer(document, "tok"), _layer(document, "srl"), strict=True):
+        document = self.pipeline([texts[i] for i in queried], tasks=["tok", "srl"])
+        for i, words, predicates in zip(queried, _layer(document, "tok"), _layer(document, "srl"), strict=True):
             spans = word_spans(texts[i], words)
             parsed[i] = ParsedSentence(texts[i], spans, (), tuple(_frame(spans, found) for found in predicates))
         return parsed
@@ -87,6 +87,10 @@ def _load(model: str, device: str) -> Callable[..., Any]:
         import hanlp
 
         return hanlp.load(getattr(hanlp.pretrained.mtl, model, model), devices=cards)  # type: ignore[no-any-return]
-    except (ImportError, OSError) as error:  # no internet, a package beside it that is too old, a folder that is none
+    except ModuleNotFoundError:
+        raise FriendTrainingError(f"HanLP cannot be used: {missing_of_hanlp(model)}") from None
+    except ImportError as error:  # a package beside it that is too old
+        raise FriendTrainingError(f"HanLP cannot be used: {error}") from error
+    except OSError as error:  # no internet, a folder that is none
         reason = missing_of_hanlp(model) or str(error).partition("\n")[0]
-        raise FriendTrainingError(f"HanLP cannot be used as the bridge: {reason}") from error
+        raise FriendTrainingError(f"HanLP cannot be used: {reason}") from error

@@ -49,7 +49,7 @@ class LinearChain:
 def viterbi(emissions: Tensor, lengths: Tensor, chain: LinearChain) -> Tensor:
     """The best label sequence of each row; 0 beyond a row's length.
 
-    Only the best scores are kept on the way forward. Which predecessor gave them is asked again on the way back, for
+    Only the best scores are kept on the way forward. Which predecessor gave them is queried again on the way back, for
     the one label that is on the best path: this replaces an argmax over L x L by one over L at every step, and the
     maximum alone is several times faster than the maximum with its index.
     """
@@ -124,20 +124,20 @@ class LtpHeads:
         )
 
     def tags_and_roles(
-        self, hidden: Tensor, pieces: Tensor, counts: Tensor, asked: Tensor
+        self, hidden: Tensor, tokens: Tensor, counts: Tensor, queried: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The part of speech of every word [B, n], and `role_rows`; `pieces` [B, n] are the first ones of words."""
-        words = hidden.gather(1, pieces.unsqueeze(-1).expand(-1, -1, hidden.size(-1)))  # [B, n, hidden]
-        return self.pos(words).argmax(-1), *self.role_rows(words, counts, asked)
+        """The part of speech of every word [B, n], and `role_rows`; `tokens` [B, n] are the first ones of words."""
+        words = hidden.gather(1, tokens.unsqueeze(-1).expand(-1, -1, hidden.size(-1)))  # [B, n, hidden]
+        return self.pos(words).argmax(-1), *self.role_rows(words, counts, queried)
 
-    def role_rows(self, words: Tensor, counts: Tensor, asked: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The words asked for, each taken as a predicate, and the role labels of all words of its sentence for it.
+    def role_rows(self, words: Tensor, counts: Tensor, queried: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The words queried, each taken as a predicate, and the role labels of all words of its sentence for it.
 
         Returns (sentence, word, labels): the rows that hold any label but O, in text order.
         """
         z = torch.relu(self.srl_mlp(words)).reshape(*words.shape[:2], 2, -1)  # words [B, n, hidden], z [B, n, 2, D]
         z = pad(z, (0, 1), value=1.0)  # the 1 makes the product biaffine
-        sentence, word = torch.nonzero(asked, as_tuple=True)  # asked [B, n]; N rows in all
+        sentence, word = torch.nonzero(queried, as_tuple=True)  # queried [B, n]; N rows in all
         as_predicate = z[sentence, word, 0] @ self.srl_attention  # [N, L * (D + 1)]
         as_argument = z[:, :, 1].transpose(1, 2)[sentence]  # [N, D + 1, n]
         by_label = as_predicate.reshape(word.size(0), self.srl_labels, z.size(-1))
@@ -154,8 +154,8 @@ class LtpHeads:
 
 FILES = ("config.json", "model.safetensors", "vocab.txt", "task_heads.json", "task_heads.safetensors")
 
-PIECES_PER_BATCH = 512
-"""Padding included. The role scores take some 50 kB per piece: on a CPU larger batches leave the cache and are slow."""
+TOKENS_PER_BATCH = 512
+"""Padding included. The role scores take some 50 kB per token: on a CPU larger batches leave the cache and are slow."""
 
 
 Span = tuple[int, int]
@@ -163,7 +163,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """One text on its way through a batch. `predicates`: the rows asked for, None for all words."""
+    """One text on its way through a batch. `predicates`: the rows queried, None for all words."""
 
     text: str
     ids: list[int]
@@ -174,7 +174,7 @@ class _Item:
 class LtpParser:
     """The encoder (ELECTRA) and the heads for words, parts of speech and roles: a parser, and a bridge.
 
-    A text beyond the encoder's 512 pieces is read up to there, as LTP itself does: no words are found in the rest.
+    A text beyond the encoder's 512 tokens is read up to there, as LTP itself does: no words are found in the rest.
     """
 
     name = "ltp"
@@ -228,14 +228,14 @@ class LtpParser:
         return self._parse(texts, [None] * len(texts))
 
     def tag(self, texts: Sequence[str]) -> list[ParsedSentence]:
-        """Words and parts of speech alone: no row is asked for, so there are no frames."""
+        """Words and parts of speech alone: no row is queried, so there are no frames."""
         return self._parse(texts, [()] * len(texts))
 
     def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
-        """The roles of the predicates asked for: as from `parse`, but only their rows are computed.
+        """The roles of the predicates queried: as from `parse`, but only their rows are computed.
 
         LTP decodes a row for any word taken as a predicate and calls it none when the row holds no label. Answering
-        from the row asked for and answering only for LTP's own predicates is therefore the same thing.
+        from the row queried and answering only for LTP's own predicates is therefore the same thing.
         """
         parsed = self._parse([s.text for s in sentences], [s.predicates for s in sentences])
         return [answers(sentence, parse) for sentence, parse in zip(sentences, parsed, strict=True)]
@@ -249,7 +249,7 @@ class LtpParser:
         encoded = self.tokenizer(list(texts), truncation=True, max_length=longest, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], encoded["offset_mapping"]
         done = 0
-        for batch in _batches([len(pieces) for pieces in ids]):
+        for batch in _batches([len(tokens) for tokens in ids]):
             items = [_Item(texts[i], ids[i], offsets[i], predicates[i]) for i in batch]
             for i, sentence in zip(batch, self._parse_batch(items), strict=True):
                 parsed[i] = sentence
@@ -258,7 +258,7 @@ class LtpParser:
         return parsed
 
     def _parse_batch(self, items: Sequence[_Item]) -> list[ParsedSentence]:
-        ids = pad_sequence([torch.tensor(item.ids) for item in items], batch_first=True)  # [B, pieces]
+        ids = pad_sequence([torch.tensor(item.ids) for item in items], batch_first=True)  # [B, tokens]
         lengths = torch.tensor([len(item.ids) for item in items])
         mask = torch.arange(ids.size(1)) < lengths.unsqueeze(1)
         there, seen = on_device((ids, mask.long()), self.device)
@@ -267,14 +267,14 @@ class LtpParser:
         begins = (self.heads.cws(hidden).argmax(-1) == 0).tolist()  # the labels are B-W, I-W
         cut = [_words(item.offsets, starts) for item, starts in zip(items, begins, strict=True)]
         spans = [tuple(span for _, span in words) for words in cut]
-        pieces = pad_sequence([torch.tensor([piece for piece, _ in words]) for words in cut], batch_first=True)
+        tokens = pad_sequence([torch.tensor([token for token, _ in words]) for words in cut], batch_first=True)
         counts = torch.tensor([len(own) for own in spans])
-        asked = torch.zeros(pieces.shape, dtype=torch.bool)  # [B, n]
+        queried = torch.zeros(tokens.shape, dtype=torch.bool)  # [B, n]
         for b, item in enumerate(items):
-            asked[b, _asked(item.predicates, spans[b])] = True
+            queried[b, _queried(item.predicates, spans[b])] = True
 
         # Words were cut here, all else is computed there: the second and last time that something comes back.
-        found_there = self.heads.tags_and_roles(hidden, *on_device((pieces, counts, asked), self.device))
+        found_there = self.heads.tags_and_roles(hidden, *on_device((tokens, counts, queried), self.device))
         tags, *rows = (part.tolist() for part in on_device(found_there, PROCESSOR))
         frames: list[list[Frame]] = [[] for _ in items]
         for b, word, row in zip(*rows, strict=True):
@@ -289,18 +289,18 @@ class LtpParser:
         return tuple(SentenceArgument(role, words[i][0], words[j - 1][1]) for role, i, j in labelled_spans(labels))
 
 
-def _asked(predicates: Sequence[Predicate] | None, words: Sequence[Span]) -> list[int]:
+def _queried(predicates: Sequence[Predicate] | None, words: Sequence[Span]) -> list[int]:
     if predicates is None:
         return list(range(len(words)))
     return [word for predicate in predicates for word in words_at(predicate, words)]
 
 
 def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Texts of similar length, as many at a time as fill `PIECES_PER_BATCH`; those without any piece are left out."""
+    """Texts of similar length, as many at a time as fill `TOKENS_PER_BATCH`; those without any token are left out."""
     order = sorted((i for i, length in enumerate(lengths) if length > 2), key=lambda i: lengths[i])
     batch: list[int] = []
     for i in order:
-        if batch and (len(batch) + 1) * lengths[i] > PIECES_PER_BATCH:
+        if batch and (len(batch) + 1) * lengths[i] > TOKENS_PER_BATCH:
             yield batch
             batch = []
         batch.append(i)
@@ -309,14 +309,14 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _words(offsets: Sequence[Span], begins: Sequence[bool]) -> list[tuple[int, Span]]:
-    """(first piece, character span) of each word. Several pieces of one and the same span count once, as in LTP."""
+    """(first token, character span) of each word. Several tokens of one and the same span count once, as in LTP."""
     words: list[tuple[int, Span]] = []
-    for piece in range(1, len(offsets) - 1):  # without [CLS] and [SEP]
-        start, end = offsets[piece]
-        if (start, end) == offsets[piece - 1]:
+    for token in range(1, len(offsets) - 1):  # without [CLS] and [SEP]
+        start, end = offsets[token]
+        if (start, end) == offsets[token - 1]:
             continue
-        if begins[piece] or not words:
-            words.append((piece, (start, end)))
+        if begins[token] or not words:
+            words.append((token, (start, end)))
         else:
             first, (word_start, _) = words[-1]
             words[-1] = (first, (word_start, end))

@@ -1,4 +1,4 @@
-"""Finding the predicates of unlabeled text (DESIGN 5.1): the paper is silent on where they come from.
+"""Finding the predicates of unlabeled text: the paper does not say where they come from.
 
 Measured with LTP tiny on all turns of the dialogues, exact spans against the annotated predicates, of which there is
 about one per turn; overlap is the share of annotated predicates that some found word overlaps:
@@ -27,9 +27,9 @@ from friend_training.types import Dialogue, Predicate
 
 # A predicate finder for runs without a parser: the words that were predicates in the text the run has seen.
 #
-# Learnt from the embedded film dialogues and asked about 500 others it finds all their predicates, and 91 % of what it
+# Learnt from the synthetic film dialogues and queried on 500 others it finds all their predicates, and 91 % of what it
 # finds are predicates (a verb inside a name is taken for one, too). In another domain it knows a quarter of the verbs:
-# whoever has LTP should use that (see predicates.py).
+# whoever has LTP should use that (the finders below).
 
 
 class LexiconFinder:

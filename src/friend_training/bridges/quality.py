@@ -1,4 +1,5 @@
-"""How good a bridge is: the bound it sets on friend-training (DESIGN 5.17)."""
+"""How good a bridge is, and where it fails: the bound it sets on friend-training
+(docs/decisions.md#the-bridge-bounds-the-method)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from friend_training.types import (
 def within_utterance(example: CsrlExample, *, only_complete: bool = False) -> SrlExample:
     """u_t as a sentence of its own, with the arguments inside it.
 
-    `only_complete` keeps the predicates that lose none by that: all their arguments are words of u_t. The others teach
+    `only_complete` takes the predicates that lose none by that: all their arguments are words of u_t. The others teach
     that an argument is missing where it only stands elsewhere.
     """
     current = len(example.dialogue.turns) - 1
@@ -101,7 +102,7 @@ def _ratio(part: float, whole: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class BridgeCase:
-    """One predicate: the utterance, what is gold, what the bridge says, and the matching score of the two."""
+    """One predicate: the utterance, what is gold, the bridge's prediction, and the matching score of the two."""
 
     text: str
     gold: SentenceRoles
@@ -111,7 +112,7 @@ class BridgeCase:
 
 @dataclass(frozen=True, slots=True)
 class BridgeFailures:
-    """`quality` as bridges/quality.py says it; `roles` are (role, right, missed, invented); cases the worst first."""
+    """`quality` is that of `bridge_quality`; `roles` are (role, right, missed, invented); cases the worst first."""
 
     quality: dict[str, float]
     roles: tuple[tuple[str, int, int, int], ...]

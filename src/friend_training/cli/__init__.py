@@ -1,0 +1,1 @@
+"""The command `friend-train`: one file per group of subcommands, which read options and print results."""

@@ -28,6 +28,7 @@ from friend_training.bridges.predicates import PredicateFinder
 from friend_training.cli.options import DataDir
 from friend_training.cli.progress import counting
 from friend_training.errors import ConfigError, DataError
+from friend_training.runs.files import read_json_lines
 from friend_training.types import ROLES, Sentence, SentenceRoles
 
 # `friend-train agreement`: how wrong agreed pseudo-labels are, measured and by the formula.
@@ -60,7 +61,7 @@ def agreement(
     η_a, η_b and ε. ρ is the dependence that would explain how often friends agree where the first is wrong.
     """
     if len(runs) == 1 and runs[0].suffix == ".jsonl":
-        records = [json.loads(line) for line in runs[0].read_text(encoding="utf-8").splitlines()]
+        records = read_json_lines(runs[0], "a record of this command", needed=("iteration", *COLUMNS))
     else:
         from friend_training.study.agreement import agreement_of_run
 

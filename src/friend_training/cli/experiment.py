@@ -1,11 +1,13 @@
 """`friend-train experiment`: a table or figure of the results page from nothing, one run per variant and seed."""
 
+import io
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -13,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from typer.testing import CliRunner
 
 from friend_training.cli.options import listed, listed_seeds
 from friend_training.cli.progress import STOPPED, watching
@@ -198,7 +199,7 @@ Todo = list[tuple["Piece", list[str]]]
 
 
 def experiment(
-    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-few-shot.")],
+    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/synthetic-few-shot.")],
     runs: Annotated[Path, typer.Option(help="Where run folders go; they can be resumed and inspected.")] = Path("runs"),
     seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2.")] = None,
     variants: Annotated[str | None, typer.Option(help="Only these variants of the config.")] = None,
@@ -219,7 +220,7 @@ def experiment(
     seconds. What is finished is never run again; what was stopped goes
     on where it stood.
 
-    Try: friend-train experiment experiments/embedded-few-shot --dry-run
+    Try: friend-train experiment experiments/synthetic-few-shot --dry-run
     """
     from friend_training.experiments.experiment import left, pieces
 
@@ -265,10 +266,12 @@ def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
 
 def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
     from friend_training.experiments.runner import run_piece
+    from friend_training.report.page import write_report
 
     for piece in todo:
         with watching(console) as listener:
             run_piece(folder, piece, version=_code_version(), data_dir=data_dir, listener=listener, say=console.print)
+        write_report(piece.folder)
 
 
 def _prepare(todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
@@ -308,7 +311,7 @@ def _code_version() -> str:
 
 
 def figure(
-    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/embedded-strength.")],
+    folder: Annotated[Path, typer.Argument(help="The experiment's folder, such as experiments/synthetic-strength.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.", show_default=False)],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is already there.")] = False,
 ) -> None:
@@ -319,7 +322,7 @@ def figure(
     are means over seeds, bars their standard deviation. Whatever has
     been run so far is drawn.
 
-    Try: friend-train figure experiments/embedded-strength --out fig.svg
+    Try: friend-train figure experiments/synthetic-strength --out fig.svg
     """
     from friend_training.experiments.figures import draw, panels
 
@@ -335,6 +338,7 @@ BLOCK = re.compile(r"(<!-- made by: friend-train (.+?) -->\n).*?(<!-- end -->)",
 
 
 def page(
+    context: typer.Context,
     path: Annotated[Path, typer.Argument(help="A Markdown page with marked tables, such as docs/results.md.")],
     check: Annotated[bool, typer.Option("--check", help="Only say whether the page is up to date.")] = False,
 ) -> None:
@@ -344,15 +348,16 @@ def page(
     its place. Run it from the folder that the commands' paths are meant from.
     """
     before = path.read_text(encoding="utf-8")
-    after = BLOCK.sub(lambda found: f"{found[1]}{_output(found[2])}\n{found[3]}", before)
+    after = BLOCK.sub(lambda found: f"{found[1]}{_output(context, found[2])}\n{found[3]}", before)
     if check and after != before:
         raise DataError("its tables are not those of the results; run the same without --check", path=path)
     if after != before:
         write_text(path, after)
 
 
-def _output(command: str) -> str:
-    from friend_training.cli.main import app
-
-    result = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
-    return result.stdout.strip()
+def _output(context: typer.Context, command: str) -> str:
+    """What another command of this program prints."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        context.find_root().command.main(shlex.split(command), prog_name="friend-train", standalone_mode=False)
+    return printed.getvalue().strip()

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from friend_training import __version__
 from friend_training.cli.analyse import agreement, bridges, diagnose, theory
+from friend_training.cli.config import config
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
 from friend_training.cli.predict import evaluate, predict
@@ -90,6 +91,7 @@ app.command()(experiment)
 app.command()(compare)
 app.command()(figure)
 app.command()(page)
+app.add_typer(config, name="config")
 app.add_typer(data, name="data")
 app.command()(bridges)
 app.command()(theory)

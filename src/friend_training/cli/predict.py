@@ -109,7 +109,7 @@ def evaluate(
 
 
 def _score(task: "TorchTask", examples: list[Any]) -> dict[str, dict[str, float]]:
-    """Metrics in percent, for all examples and, in rewriting, for those that edits can build (DESIGN 5.10)."""
+    """Metrics in percent, for all examples and, in rewriting, for those that edits can build."""
     definition = task.definition
     predictions = task.predict(definition.inputs_of(examples))
     columns = {"all": _column(definition.score(examples, predictions), len(examples))}

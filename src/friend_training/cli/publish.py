@@ -103,12 +103,12 @@ def report(
     """
     from friend_training.report.page import write_report
     from friend_training.report.run_reader import read_study
-    from friend_training.runs.inputs import is_kept
+    from friend_training.runs.inputs import is_saved
 
     if out is not None:  # the report inside the run is its own
         check_output(out, force=force)
     study = read_study(run)
-    if study.is_ours and not is_kept(study.data_folder):
+    if study.is_ours and not is_saved(study.data_folder):
         _keep_texts(study.data_folder, data_dir)
     typer.echo(f"The report is {write_report(run, out)}")
 

@@ -57,8 +57,8 @@ def run(
     config: Annotated[
         str,
         typer.Argument(
-            help="A YAML file, or the name of one that comes with us: demo, embedded-few-shot,"
-            " embedded-domain-generalisation."
+            help="A YAML file, or the name of one that comes with us: demo, synthetic-few-shot,"
+            " synthetic-domain-generalisation. `friend-train config show` explains it."
         ),
     ],
     out: Annotated[
@@ -66,7 +66,9 @@ def run(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the config. Repeat for more."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change a setting of the config, named in it or not. Repeat for more."
+        ),
     ] = None,
     data_dir: DataDir = None,
     device: DeviceOfRun = None,

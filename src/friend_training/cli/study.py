@@ -21,6 +21,10 @@ def do_study(config: Config, folder: Path, *, data_dir: Path | None = None) -> N
             from friend_training.study.study import run_study
         with watching(console) if is_first() else nullcontext() as listener:
             run_study(config, folder, data_dir=data_dir, listener=listener)
+        if is_first():
+            from friend_training.report.page import write_report
+
+            write_report(folder)
 
 
 def show_outcome(folder: Path) -> None:

@@ -21,8 +21,8 @@ def verify(run: Annotated[Path, typer.Argument(metavar="RUN", help="The run fold
     What a step made can be made again: remove what is named and resume
     the run. It ends in the same bits, on the device it was made on.
     """
+    from friend_training.report.verification import verify as verify_run
     from friend_training.study.folders import whole_run
-    from friend_training.study.verification import verify as verify_run
 
     folder = whole_run(run)
     found = verify_run(folder)

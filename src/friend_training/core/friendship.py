@@ -1,4 +1,7 @@
-"""A friendship joins two tasks: two translations into a common space Σ and a matcher (Eq. 4 of the paper)."""
+"""A friendship joins two tasks: two translations into a common space Σ and a matcher (Eq. 4 of the paper).
+
+A task with several friends has one matching score per friendship and unit; `aggregate_matches` makes one of them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +12,6 @@ import numpy.typing as npt
 
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
-
-# A task with several friends: one matching score per friendship becomes one per unit.
-
 
 Aggregation = Literal["mean", "min", "max", "geometric"]
 
@@ -63,7 +63,7 @@ class Matcher(Protocol):
 
 
 class Merge(Protocol):
-    """What both friends say, as labels of the first task: its predictions, unit by unit, with other labels."""
+    """Both friends' predictions as labels of the first task: its own predictions, unit by unit, with other labels."""
 
     def __call__(
         self, inputs: Sequence[Any], first: Sequence[Sequence[Prediction]], second: Sequence[Sequence[Prediction]], /
@@ -75,7 +75,7 @@ class Friendship:
     """An edge of the friendship graph: task `first` and task `second`, by name.
 
     Where Σ is the first task's own label space, its friend can do more than check: with `merge_first` the first task
-    is trained on what both say together. What each says alone is matched before, and stays what confidence is about.
+    is trained on labels made of both predictions. Each prediction alone is matched before, and confidence is its.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How large what we are given may be. Whatever is larger is refused with one line that says which limit it met.
+"""How large what we are given may be. Whatever is larger is refused with one line that names the limit.
 
 Files come from anywhere, and a small one can ask for a lot: a gzip file of 5 MB holds gigabytes, a line of 200 MB makes
 objects of 6 GB. Every limit lies far above what dialogues need, and each can be set by an environment variable:
@@ -16,13 +16,13 @@ PREFIX = "FRIEND_TRAINING_MAX_"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that is read; `from_environment` says what the environment sets them to.
+    """The most that is read; `from_environment` reads what the environment sets.
 
     line        bytes of one line, or of one dialogue of a JSON file that is a single list
     nesting     lists and objects inside each other
     expansion   a compressed file may unfold to so many times its own size (the public ones: 3 to 28 times)
     text        characters of one dialogue or sentence
-    script      characters of an utterance, and of its rewrite, that an edit script is looked for between
+    script      characters of an utterance, and of its rewrite, between which an edit script is searched
     whole       bytes of a file that can only be read whole (Chinese PropBank), or of one dialogue over many lines
     config      bytes of a YAML file, and how many values it may have once its aliases are written out
     """
@@ -32,7 +32,7 @@ class Limits:
     expansion: int = 100
     text: int = 100_000
     script: int = 2_000
-    whole: int = 32 << 20
+    whole: int = 16 << 20
     config: int = 100_000
 
     @classmethod

@@ -11,14 +11,11 @@ from typing import Protocol, TypeAlias, TypeVar, overload
 from friend_training.core.task import Input
 from friend_training.errors import DataError
 
-# A sequence that lies on disk in shards: it is read, not held.
-
-
 T = TypeVar("T")
 
 
 class InShards(Sequence[T]):
-    """Every look at it reads: whoever goes through it holds one shard at a time.
+    """A sequence on disk, in shards: every access reads, and whoever goes through it holds one shard at a time.
 
     `length` is known beforehand (the store counts what it chose), so that asking for it reads nothing.
     """
@@ -119,7 +116,7 @@ def is_empty(inputs: Inputs) -> bool:
 
 
 def check_ids(inputs: Inputs) -> None:
-    """Units go by the ids of their inputs, so no two inputs may share one. Files are looked at when they are opened."""
+    """Units go by the ids of their inputs, so no two inputs may share one. Files are checked when they are opened."""
     if not isinstance(inputs, Sequence):
         return
     seen: set[str] = set()

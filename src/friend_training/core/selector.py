@@ -1,8 +1,8 @@
 """The augmented selector S (Eq. 5): which pseudo-labels are chosen, by matching score and confidence, and why not.
 
 Selection takes two passes over the units, a batch at a time: `cutoff` finds where the line is, `decide` draws it. What
-`cutoff` keeps is 16 bytes for each unit that the rule alone would choose, at most twice over, and nothing for all the
-others: however large the pool is, that is little beside the chosen units themselves, which training reads whole.
+`cutoff` remembers is 16 bytes for each unit that the rule alone would choose, at most twice over, and nothing for all
+the others: however large the pool is, that is little beside the chosen units themselves, which training reads whole.
 """
 
 import math
@@ -19,11 +19,11 @@ from pydantic import TypeAdapter
 from friend_training.core.seeds import draws
 from friend_training.errors import ConfigError, DataError
 
-# Balance: what is chosen keeps the label distribution of gold.
+# Balance: what is chosen has the label distribution of gold.
 #
 # The surest answer is mostly the commonest one, and two friends agree on it more easily than on any other. Whatever is
 # trained on such a choice learns to give that answer. So a selector can be told which share each label may have of what
-# it chooses: the policy is the same for every method, and it looks at gold labels of training only.
+# it chooses: the policy is the same for every method, and it uses gold labels of training only.
 
 
 def gold_shares(labels: Sequence[Any], label_type: Any = str) -> dict[str, float]:
@@ -107,7 +107,7 @@ Pick = Threshold | TotalAgreement | TopN | Share | Precision | Random | Nothing
 
 
 class Reason(StrEnum):
-    """Why a unit was chosen or not, as the store says it."""
+    """Why a unit was chosen or not, in the words of the store."""
 
     CHOSEN = "chosen"
     BELOW_THRESHOLD = "score below threshold"
@@ -136,7 +136,7 @@ SPARE = 10_000
 class Scores:
     """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
 
-    `label` is the kind of each label or, where it has none, its JSON; only a selector that balances looks at it.
+    `label` is the kind of each label or, where it has none, its JSON; only a selector that balances uses it.
     """
 
     unit: Sequence[str]
@@ -176,11 +176,11 @@ class Decisions:
 class Selector:
     """S for one task: overall = w·confidence + (1 − w)·match, and a rule that picks by it.
 
-    `confidence_weight` w is α (or β) of section 4.3; 1 is classic self-training and needs no match. `unmatched` says
+    `confidence_weight` w is α (or β) of section 4.3; 1 is classic self-training and needs no match. `unmatched` decides
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
-    `content` "only" leaves out labels that say nothing. `weight` is what a chosen label weighs in training: "one", or
+    `content` "only" leaves out labels without content. `weight` is what a chosen label weighs in training: "one", or
     its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
-    of every label the best are chosen until its share is full (balance.py); labels without a share are not chosen.
+    of every label the best are chosen until its share is full; labels without a share are not chosen.
     """
 
     pick: Pick
@@ -228,7 +228,7 @@ class Selector:
         return np.where(np.isnan(scores.match), instead, matched)
 
     def cutoff(self, batches: Iterable[Scores]) -> Line:
-        """Find the line; fixed thresholds look at no unit.
+        """Find the line; fixed thresholds need no unit.
 
         A share is one of a number that has to be counted first: then the batches are gone over twice, so they must be a
         list or something else that can be begun again.
@@ -256,7 +256,7 @@ class Selector:
         return sum(int(self.possible(batch).sum()) for batch in batches)
 
     def decide(self, scores: Scores, cutoff: Line) -> Decisions:
-        """Choose or reject each unit of a batch and say why (Eq. 5)."""
+        """Choose or reject each unit of a batch, with the reason (Eq. 5)."""
         key, draw = self._rank(scores)
         line, last = _lines(cutoff, scores)
         passes = (key > line) | ((key == line) & (draw <= last))
@@ -273,7 +273,7 @@ class Selector:
 
     @property
     def _missed(self) -> Reason:
-        """What to say of a unit that could have been chosen and was not."""
+        """The reason for a unit that could have been chosen and was not."""
         match self.pick:
             case Threshold() | TopN() | Share() | Precision():
                 return Reason.BELOW_THRESHOLD
@@ -285,7 +285,7 @@ class Selector:
                 return Reason.NOT_SELECTING
 
     def _obstacles(self, scores: Scores) -> list[tuple[BoolColumn, str]]:
-        """What keeps units from being chosen before any score is looked at."""
+        """The reason why units cannot be chosen, whatever their scores."""
         if isinstance(self.pick, Nothing):
             return []
         empty = ~scores.content if self.content == "only" else np.zeros_like(scores.content)

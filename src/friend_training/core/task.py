@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 
 class Input(Protocol):
-    """Whatever a task labels. The core only ever looks at its id."""
+    """Whatever a task labels. The core only ever uses its id."""
 
     @property
     def id(self) -> str: ...
@@ -17,7 +17,7 @@ class Input(Protocol):
 class Prediction:
     """A label for one unit: the smallest thing that is labelled, scored and chosen by itself.
 
-    `unit` is unique within its task over the whole pool. `content` says whether the label says anything at all
+    `unit` is unique within its task over the whole pool. `content` tells whether the label has any content
     (an argument, an insertion): the empty answer is often the surest and the least useful one. `kind` is what a
     selector balances by where labels are too many to count singly; without one, by the label itself.
     """
@@ -45,8 +45,8 @@ class FitPlan:
 
     `restart` forgets what was learnt (back to the pre-trained encoder); otherwise training goes on from the current
     weights. `steps` is the budget in optimizer steps: with pseudo-labels an epoch has no fixed length. `patience` stops
-    after so many looks at dev without a gain; None uses the whole budget. `pseudo_weight` is λ of Eq. 1. The weights of
-    pseudo-labels have it in them; it is here for methods that learn from inputs without a label.
+    after so many evaluations on dev without a gain; None uses the whole budget. `pseudo_weight` is λ of Eq. 1. The
+    weights of pseudo-labels have it in them; it is here for methods that learn from inputs without a label.
     """
 
     seed: int
@@ -58,7 +58,7 @@ class FitPlan:
 
 @dataclass(frozen=True, slots=True)
 class FitSummary:
-    """What training did: steps taken, the step whose weights were kept, and the dev score there."""
+    """What training did: steps taken, the step whose weights were saved, and the dev score there."""
 
     steps: int
     best_step: int

@@ -17,7 +17,7 @@ _DELETE = 127
 
 
 def read_yaml(text: str, where: str) -> Any:
-    """The value of a YAML text; `where` says in messages where it stands."""
+    """The value of a YAML text; `where` names its place in messages."""
     limits = Limits.from_environment()
     if len(text) > limits.config:
         raise ConfigError(f"{where}: {len(text):,} characters of YAML; {exceeds('config', limits.config)}")

@@ -1,0 +1,62 @@
+"""Data: public formats and our own, read as the typed examples of `types.py`; splits and the unlabeled pool.
+
+read               any known file, by its format
+readers/           one file per family of public formats
+jsonl              our own formats
+text_io            text, JSON and CSV files, compressed or not, with errors that name the line
+catalogue          the public datasets and where they are found
+splits             splits without near-duplicates on two sides
+benchmark_splits   the splits that all experiments share
+parsing_split      the same for treebanks
+pool               unlabeled dialogues of public corpora
+sharded_pool       a pool that nobody holds in memory
+bridge_sentences   what a bridge is trained on
+exports            formats of other programs
+fingerprint        what data a run was made from
+summary            how many, how long
+names_on_disk      ids that occur twice, found on disk
+synthetic/         dialogues made by ourselves, with exact labels
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "FORMATS",
+    "SPLIT_SEED",
+    "Problems",
+    "ShardedPool",
+    "build_pool",
+    "known_corpora",
+    "known_corpus",
+    "open_pool",
+    "read_examples",
+    "sniff",
+    "split",
+    "stream_examples",
+    "to_line",
+    "write_jsonl",
+]
+
+if TYPE_CHECKING:
+    from friend_training.data.catalogue import known_corpora, known_corpus
+    from friend_training.data.jsonl import to_line, write_jsonl
+    from friend_training.data.pool import build_pool
+    from friend_training.data.read import FORMATS, read_examples, sniff, stream_examples
+    from friend_training.data.sharded_pool import ShardedPool, open_pool
+    from friend_training.data.splits import SPLIT_SEED, split
+    from friend_training.data.text_io import Problems
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "catalogue": ("known_corpora", "known_corpus"),
+            "jsonl": ("to_line", "write_jsonl"),
+            "pool": ("build_pool",),
+            "read": ("FORMATS", "read_examples", "sniff", "stream_examples"),
+            "sharded_pool": ("ShardedPool", "open_pool"),
+            "splits": ("SPLIT_SEED", "split"),
+            "text_io": ("Problems",),
+        },
+    )

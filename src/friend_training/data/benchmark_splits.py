@@ -1,4 +1,4 @@
-"""The splits that all experiments share (DESIGN 5b), made from the data folder with the fixed seed."""
+"""The splits that all experiments share, made with the fixed seed (docs/decisions.md#public-data)."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ SAID_BY_EVERYONE = 6
 
 
 def bridge_sentences(folder: Path, *, unseen: Iterable[CsrlExample]) -> tuple[list[SrlExample], list[SrlExample]]:
-    """Train and dev. `unseen` is DuConv: few-shot labels would leak through a bridge that had seen it (DESIGN 5.17)."""
+    """Train and dev. `unseen` is DuConv: few-shot labels would leak through a bridge that had seen it."""
     propbank_train, propbank_dev = benchmark_splits.chinese_propbank(folder)
     # Where an argument stands in another turn, a pronoun of this one is left without a role: only complete predicates.
     news = [within_utterance(example, only_complete=True) for example in benchmark_splits.news_dialog(folder)]

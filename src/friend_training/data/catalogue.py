@@ -44,7 +44,7 @@ class Part(_Entry):
 
 
 class Corpus(_Entry):
-    """A dataset; `paper` says what the friend-training paper uses it for, or what we do."""
+    """A dataset; `paper` is what the friend-training paper uses it for, or what we do."""
 
     name: str
     title: str
@@ -106,7 +106,7 @@ def part_path(name: str, data_dir: str | Path | None) -> Path:
     """The place of `corpus/part` in the data folder."""
     corpus, part = known_part(name)
     if data_dir is None:
-        raise DataError(f"{name} is looked for in the data folder: give --data-dir or set {DATA_VARIABLE}")
+        raise DataError(f"{name} is searched in the data folder: give --data-dir or set {DATA_VARIABLE}")
     found = find_part(corpus, part, data_dir)
     if found is None:
         missing = next(file.path for file in part.files if locate(file.path, data_dir) is None)
@@ -119,7 +119,7 @@ def part_path(name: str, data_dir: str | Path | None) -> Path:
 
 # Downloads of the public datasets from their own repositories: resumed when broken off, checked by hash.
 #
-# Nothing here runs unless somebody asks for it: the library itself works offline.
+# Nothing here runs unless somebody calls it: the library itself works offline.
 
 
 Opener = Callable[..., Any]
@@ -154,7 +154,7 @@ def fetch_file(corpus: Corpus, file: CorpusFile, data_dir: str | Path, *, opener
     except (OSError, HTTPException) as error:  # URLError is an OSError
         raise FriendTrainingError(
             f"cannot get {address} ({error}). Run `friend-train data fetch {corpus.name} --data-dir DIR` on a machine "
-            f"with internet and copy DIR here, or save the file as {target}; what was loaded so far is kept"
+            f"with internet and copy DIR here, or save the file as {target}; what was loaded so far is saved"
         ) from error
     digest = hashlib.sha256(partial.read_bytes()).hexdigest()
     if file.sha256 is not None and digest != file.sha256:

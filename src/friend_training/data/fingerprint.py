@@ -11,8 +11,8 @@ def fingerprint(examples: Iterable[Any]) -> str:
     """SHA-256 over the examples in their order, read once. Compression, file names and file formats do not matter."""
     digest = hashlib.sha256()
     for example in examples:
-        said = asdict(example, dict_factory=_without_unsure)
-        digest.update(json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
+        content = asdict(example, dict_factory=_without_unsure)
+        digest.update(json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
         digest.update(b"\n")
     return digest.hexdigest()
 

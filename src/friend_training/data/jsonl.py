@@ -77,8 +77,8 @@ class ArgumentLine(_Line):
 
 
 class PredicateLine(_Line):
-    """Characters [start, end) of the last turn. Without `arguments` it is asked for, with them it is labelled.
-    `confidence` is what a model that predicted it said of itself; readers take no notice of it."""
+    """Characters [start, end) of the last turn. Without `arguments` it is queried, with them it is labelled.
+    `confidence` is that of the model that predicted it; readers take no notice of it."""
 
     start: Annotated[int, Field(ge=0)]
     end: Annotated[int, Field(ge=1)]
@@ -175,7 +175,7 @@ L = TypeVar("L", DialogueLine, SentenceLine)
 
 
 def read_dialogues(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
-    """Dialogues, with the predicates asked for if the file names them; labels are not looked at."""
+    """Dialogues, with the predicates queried if the file names them; labels are not read."""
     for _, line in _lines(path, problems, DialogueLine):
         yield _dialogue(line)
 
@@ -224,7 +224,7 @@ def read_sentences(path: str | Path, problems: Problems) -> Iterator[SrlExample]
 
 
 def write_jsonl(path: str | Path, examples: Iterable[Example]) -> int:
-    """Writes examples of any kind and says how many; the file appears only when all of them are written."""
+    """Writes examples of any kind and returns how many; the file appears only when all of them are written."""
     count = 0
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
         for example in examples:
@@ -234,7 +234,7 @@ def write_jsonl(path: str | Path, examples: Iterable[Example]) -> int:
 
 
 def to_line(example: Example) -> str:
-    """One line of JSON, without the fields that have nothing to say."""
+    """One line of JSON, without the fields that are empty."""
     return _model(example).model_dump_json(exclude_none=True)
 
 
@@ -261,10 +261,10 @@ def _model(example: Example) -> BaseModel:
 def _dialogue_line(
     dialogue: Dialogue, *, predicates: tuple[PredicateLine, ...] | None = None, rewrite: str | None = None
 ) -> DialogueLine:
-    asked = tuple(PredicateLine(start=p.start, end=p.end) for p in dialogue.predicates) or None
+    queried = tuple(PredicateLine(start=p.start, end=p.end) for p in dialogue.predicates) or None
     turns = tuple(TurnLine(speaker=turn.speaker, text=turn.text, words=turn.words) for turn in dialogue.turns)
     return DialogueLine(
-        id=dialogue.id, turns=turns, predicates=asked if predicates is None else predicates, rewrite=rewrite
+        id=dialogue.id, turns=turns, predicates=queried if predicates is None else predicates, rewrite=rewrite
     )
 
 

@@ -7,7 +7,7 @@ _AT_A_TIME = 20_000
 
 
 class NamesOnDisk:
-    """What was said of a name. SQLite keeps it in a file of its own making, which is gone with this object."""
+    """A value for each name. SQLite holds them in a file of its own making, which is gone with this object."""
 
     def __init__(self) -> None:
         self._recent: dict[str, int] = {}

@@ -95,7 +95,7 @@ def cut(turns: Sequence[Turn], *, windows: bool, generator: random.Random) -> It
 
 
 def _fitted(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
-    """Drops the oldest turns until the rest fits: the current utterance is never cut (DESIGN 5.8)."""
+    """Drops the oldest turns until the rest fits: the current utterance is never cut."""
     first, length = len(turns), 0
     while first > 0 and length + len(turns[first - 1].text) <= MAX_CHARACTERS:
         first -= 1

@@ -17,9 +17,6 @@ from friend_training.data.text_io import Problem, Problems, first_line, open_con
 from friend_training.errors import DataError
 from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample
 
-# Which of the known formats a file is in, told by its first line: nobody should have to say what a file shows.
-
-
 FORMATS = (
     "jsonl",
     "csrl",
@@ -169,7 +166,7 @@ def some_examples(examples: Iterator[T], problems: Problems, kind: Kind, format:
 
 
 def stream_examples(path: str | Path, kind: Kind, problems: Problems, *, format: str) -> Iterator[Any]:
-    """The same as a stream, for files that do not fit in memory and for looking at every bad line."""
+    """The same as a stream, for files that do not fit in memory and for seeing every bad line."""
     reader = _readers(format).get(kind)
     if reader is None:
         raise DataError(f"a file of format {format} has no {kind} examples, only {_kinds(format)}", path=path)
@@ -185,7 +182,7 @@ def open_corpus(
 
 
 def native_kind(path: str | Path, format: str) -> Kind:
-    """The most that a file's format says: its labels where it has some. Our own format is told by its first line."""
+    """The most that a file's format holds: its labels where it has some. Our own format is told by its first line."""
     if format != "jsonl":
         return next(iter(_readers(format)))
     line = json_object(first_line(path))
@@ -199,7 +196,7 @@ def native_kind(path: str | Path, format: str) -> Kind:
 
 
 def _readers(format: str) -> dict[Kind, Reader]:
-    """The readers of a format by kind, the one that says most first."""
+    """The readers of a format by kind, the one that holds most first."""
     readers: dict[str, dict[Kind, Reader]] = {
         "jsonl": {
             "csrl": jsonl.read_csrl_lines,

@@ -1,4 +1,4 @@
-"""Splits by dialogue: no dialogue stands on two sides, nor do near-duplicates of each other (DESIGN 5b)."""
+"""Splits by dialogue: no dialogue stands on two sides, nor do near-duplicates of each other."""
 
 import random
 import unicodedata

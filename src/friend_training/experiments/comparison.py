@@ -242,8 +242,8 @@ def _by_method(results: Sequence[Result], *, having: str) -> Iterator[tuple[str,
 
 # The paper's Table 1, to stand beside ours.
 #
-# Its encoder has twelve layers, its pool 20,000 dialogues, and its CSRL in another domain is tested on WeiboCSRL, where
-# ours is tested on PersonalDialog: compare what methods gain, not their scores.
+# Its encoder has twelve layers, its pool 20,000 dialogues, and its CSRL for domain generalisation is tested on
+# WeiboCSRL, ours on PersonalDialog: compare what methods gain, not their scores.
 
 
 METRICS = ("csrl.f1", "rewriting.em", "rewriting.wer")

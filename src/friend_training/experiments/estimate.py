@@ -13,16 +13,16 @@ from typing import Any
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, EmbeddedData, FileData, ScratchEncoder
+from friend_training.study.config import Config, FileDataConfig, ScratchEncoderConfig, SyntheticDataConfig
 from friend_training.study.data import model_file
-from friend_training.study.methods import BUDGET
-from friend_training.study.setup import base_settings, resource_steps
+from friend_training.study.resources import resource_steps
+from friend_training.study.strong_friends import BUDGET
 from friend_training.study.tasks import TASKS
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Seconds of an optimizer step (16 examples, its share of looks at dev) and of predicting one dialogue."""
+    """Seconds of an optimizer step (16 examples, its share of evaluations on dev) and of predicting one dialogue."""
 
     step: float
     answer: float
@@ -42,7 +42,7 @@ UNKNOWN_SIZE = 1000
 
 @dataclass(frozen=True, slots=True)
 class EncoderSize:
-    """What the cost of an encoder depends on. `assumed` where nobody could look: it is BERT base's size then."""
+    """What the cost of an encoder depends on. `assumed` where it is not known: it is BERT base's size then."""
 
     layers: int
     width: int
@@ -60,7 +60,7 @@ BERT_BASE = EncoderSize(layers=12, width=768, vocabulary=21_128, assumed=True)
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of each piece, and of encoder and bridge before them. `known` results say how long such things take."""
+    """Seconds of each piece, and of encoder and bridge before them. `known` results tell how long such things take."""
 
     pieces: tuple[float, ...]
     resources: float
@@ -88,13 +88,10 @@ def estimate(
         took.setdefault((record["config_id"], record["method"]), []).append(record["seconds"])
     expected = sum(modelled(configs[record["config_id"]], record["method"]) for record in told)
     factor = sum(record["seconds"] for record in told) / expected if expected else 1.0
-    trained: set[str] = set()
     seconds = []
     for piece, methods in todo:
         of_piece = 0.0
         for method in methods:
-            if METHODS[method].shared and _seen(piece, method, trained):
-                continue
             before = took.get((piece.config_id, method))
             of_piece += fmean(before) if before else factor * modelled(piece.config, method)
         seconds.append(of_piece)
@@ -124,7 +121,7 @@ def _rates(config: Config) -> Rates:
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
-    if isinstance(config.encoder, ScratchEncoder):
+    if isinstance(config.encoder, ScratchEncoderConfig):
         work = encoder.layers * encoder.width / SCRATCH_SIZE
     else:
         work = encoder.layers * encoder.width**2 / PRETRAINED_SIZE
@@ -132,8 +129,8 @@ def _rates(config: Config) -> Rates:
 
 
 def encoder_size(config: Config) -> EncoderSize:
-    """As its config.json says, where the encoder is on this machine."""
-    if isinstance(config.encoder, ScratchEncoder):
+    """By its config.json, where the encoder is on this machine."""
+    if isinstance(config.encoder, ScratchEncoderConfig):
         return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
     path = model_file(config.encoder.source, "config.json")
     if path is None:
@@ -157,22 +154,13 @@ def _resources(config: Config) -> float:
     return config.bridge.steps * _rates(config).step * len(trainings)
 
 
-def _seen(piece: Piece, method: str, trained: set[str]) -> bool:
-    """Whether another piece's Base is the same one, which is then not trained again (same_base.py)."""
-    settings = base_settings(piece.config.model_dump(mode="json"), method)
-    identity = json.dumps([method, str(piece.resources), settings], sort_keys=True)
-    seen = identity in trained
-    trained.add(identity)
-    return seen
-
-
 def _pool(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.pool
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.pool
 
 
 def _dev(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileData) else config.data.dev or UNKNOWN_SIZE
+    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.dev or UNKNOWN_SIZE
 
 
 def _test(config: Config) -> int:
-    return config.data.test if isinstance(config.data, EmbeddedData) else UNKNOWN_SIZE
+    return config.data.test if isinstance(config.data, SyntheticDataConfig) else UNKNOWN_SIZE

@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
@@ -13,6 +13,7 @@ from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.experiments.results import done, settings_id
 from friend_training.methods.registry import with_needed
+from friend_training.study.aliases import recorded_form
 from friend_training.study.config import Config, Method, PlainName, Section, find_config, settings_refused
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
@@ -147,8 +148,9 @@ def _piece(folder: Path, runs: Path, experiment: Experiment, variant: Variant | 
 
 def _resources_id(config: Config) -> str:
     """The same for all variants whose encoder and bridge are made from the same texts in the same way."""
-    values: dict[str, Any] = config.model_dump(mode="json", include={"encoder", "bridge", "bridge_training", "data"})
-    values |= {"max_length": config.max_length}
+    values = recorded_form(
+        config.model_dump(mode="json", include={"encoder", "bridge", "bridge_training", "data", "max_length"})
+    )
     values["data"] = {name: value for name, value in values["data"].items() if name not in _LABELLED}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 

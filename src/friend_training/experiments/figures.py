@@ -87,7 +87,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], path: str | Path) -> None:
-    """Draw the panels side by side; the file's ending says as what."""
+    """Draw the panels side by side; the file's ending decides as what."""
     path = Path(path)
     ending = path.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
@@ -231,7 +231,7 @@ def _values(records: Sequence[dict[str, Any]], variant: str, part: Part) -> tupl
 
 
 def _friend_threshold(records: Sequence[dict[str, Any]], part: Part, folder: Path) -> str:
-    """The friend's threshold, which must not change along the axis (DESIGN 5b)."""
+    """The friend's threshold, which must not change along the axis (section 5.4, 'Pick Thresholds')."""
     [friend] = [other.task for other in PARTS if other != part]
     found = {in_words(record["config"]["tasks"][friend]["pick_threshold"]) for record in records}
     if len(found) > 1:

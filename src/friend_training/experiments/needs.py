@@ -15,9 +15,16 @@ from friend_training.data.pool import build_pool
 from friend_training.errors import DataError
 from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS
-from friend_training.study.config import Config, FileData, HanlpBridge, LtpBridge, PretrainedEncoder, PublicData
+from friend_training.study.config import (
+    Config,
+    FileDataConfig,
+    HanlpBridgeConfig,
+    LtpBridgeConfig,
+    PretrainedEncoderConfig,
+    PublicDataConfig,
+)
 from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
-from friend_training.study.setup import asks_bridge
+from friend_training.study.resources import asks_bridge
 from friend_training.study.tasks import TASKS
 
 LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")
@@ -47,7 +54,7 @@ LIBRARIES = 1_500_000_000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a run needs. `here` says where it is or how much; `missing` what is wrong, empty if nothing."""
+    """One thing that a run needs. `here` is where it is or how much; `missing` what is wrong, empty if nothing."""
 
     what: str
     here: str = ""
@@ -68,12 +75,12 @@ def needs_of(config: Config, folder: Path, data_dir: Path | None) -> list[Need]:
 
 def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
     data = config.data
-    if isinstance(data, FileData):
+    if isinstance(data, FileDataConfig):
         for name, given in data.model_dump(exclude={"kind"}).items():
             path = (data_dir or Path()) / given
             there = "://" in given or path.exists() or any(path.parent.glob(path.name))
             yield Need(f"data.{name}", str(path)) if there else Need(f"data.{name}", missing=f"there is no {path}")
-    elif isinstance(data, PublicData):
+    elif isinstance(data, PublicDataConfig):
         folder = named_data_folder(data_dir)
         names = [*LABELLED, *(OTHER_DOMAIN if data.scenario == "domain-generalisation" else ())]
         for name in names + [*FOR_THE_BRIDGE] * (config.bridge.kind == "trained"):
@@ -85,20 +92,21 @@ def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
             yield _pool(data, folder)
 
 
-def _pool(data: PublicData, folder: Path | None) -> Need:
+def _pool(data: PublicDataConfig, folder: Path | None) -> Need:
     what = f"{data.pool:,} unlabeled dialogues"
     if folder is None:
-        return Need(what, missing="they are looked for in the data folder")
+        return Need(what, missing="they are searched in the data folder")
     try:
         pool = build_pool(folder, count=data.pool, exclude=(), seed=POOL_SEED, evenly=data.pool_corpora)
     except DataError as error:
-        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch lccc` gets more")
+        names = " or ".join(data.pool_corpora or ("lccc",))
+        return Need(what, missing=f"{error}; where there is internet, `friend-train data fetch` gets more: {names}")
     counts = Counter(dialogue.id.partition("/")[0] for dialogue in pool)
     return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
 
 
 def _encoder(config: Config) -> Iterator[Need]:
-    if not isinstance(config.encoder, PretrainedEncoder):
+    if not isinstance(config.encoder, PretrainedEncoderConfig):
         return
     source = config.encoder.source
     what, place = f"encoder {source}", Path(model_source(source))
@@ -116,13 +124,13 @@ def _encoder(config: Config) -> Iterator[Need]:
 
 
 def _parsers(config: Config) -> Iterator[Need]:
-    """Of the parsers only those that somebody asks: the bridge where a method does, LTP where it finds predicates."""
+    """Of the parsers only those that are queried: the bridge where a method does, LTP where it finds predicates."""
     data, bridge = config.data, config.bridge
-    finds = isinstance(data, PublicData) and data.finder == "hanlp-frames"
-    if isinstance(bridge, HanlpBridge) and (finds or asks_bridge(config)):
+    finds = isinstance(data, PublicDataConfig) and data.finder == "hanlp-frames"
+    if isinstance(bridge, HanlpBridgeConfig) and (finds or asks_bridge(config)):
         yield Need(f"HanLP with {bridge.model}", "here", missing_of_hanlp(bridge.model))
-    folders = {data.ltp} if isinstance(data, PublicData) and not finds else set()
-    if isinstance(bridge, LtpBridge) and asks_bridge(config):
+    folders = {data.ltp} if isinstance(data, PublicDataConfig) and not finds else set()
+    if isinstance(bridge, LtpBridgeConfig) and asks_bridge(config):
         folders.add(bridge.source)
     for source in sorted(str(folder) for folder in folders):
         place = Path(model_source(source))

@@ -16,6 +16,7 @@ from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
+from friend_training.study.aliases import recorded_form
 from friend_training.study.folders import different_settings, is_finished, method_folder, read_records, whole_run
 
 RESULTS, COUNTS = "results.jsonl", "counts"
@@ -31,7 +32,7 @@ _OF_A_RUN = ("seed", "methods", "threads", "engine", "device")
 
 def settings_id(config: Mapping[str, Any]) -> str:
     """The same for all seeds of one config: results of different settings are never mixed in one table."""
-    values = {name: value for name, value in config.items() if name not in _OF_A_RUN}
+    values = {name: value for name, value in recorded_form(config).items() if name not in _OF_A_RUN}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -50,8 +51,8 @@ def _record(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        said = error.msg if isinstance(error, json.JSONDecodeError) else "not to be read"
-        raise DataError(f"broken JSON ({said}); expected one result per line", path=path, line=number) from None
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "not to be read"
+        raise DataError(f"broken JSON ({reason}); expected one result per line", path=path, line=number) from None
     if not isinstance(record, dict) or not record.keys() >= {"config_id", "method", "seed"}:
         message = "expected a result with config_id, method and seed"
         raise DataError(message, path=path, line=number)
@@ -68,7 +69,7 @@ def counts_path(folder: Path, identity: Identity) -> Path:
 
 
 def add_result(folder: Path, record: dict[str, Any], counts: Path) -> None:
-    """Append a result and keep a copy of its counts, if it has some."""
+    """Append a result and save a copy of its counts, if it has some."""
     if counts.is_file():
         check_file(counts)
         target = counts_path(folder, (record["config_id"], record["method"], record["seed"]))
@@ -144,7 +145,7 @@ def _of_runs(folders: Sequence[Path]) -> Groups:
         for record in read_records(folder):
             counts = method_folder(folder, record["method"]) / "counts.npz"
             by_config.setdefault(settings_id(record["config"]), []).append(Result(record, counts))
-    configs = [results[0].record["config"] for results in by_config.values()]
+    configs = [recorded_form(results[0].record["config"]) for results in by_config.values()]
     return dict(zip(_titles(configs), by_config.values(), strict=True))
 
 

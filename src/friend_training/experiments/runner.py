@@ -1,4 +1,4 @@
-"""Running an experiment, piece by piece; every result is kept as soon as it is there."""
+"""Running an experiment, run by run; every result is saved as soon as it is there."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from friend_training.experiments.results import add_result, done
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 from friend_training.study.folders import method_folder, methods_there, shared_resources
-from friend_training.study.setup import resource_steps
+from friend_training.study.resources import resource_steps
 from friend_training.study.study import run_study
 
 
@@ -50,7 +50,7 @@ def to_run(piece: Piece, left: Sequence[str]) -> list[str]:
 def run_piece(
     folder: Path, piece: Piece, *, version: str, data_dir: Path | None, listener: Listener, say: Callable[[str], None]
 ) -> None:
-    """Run what is left of one piece; each method's record and counts are kept as soon as it is finished."""
+    """Run what is left of one piece; each method's record and counts are saved as soon as it is finished."""
 
     def keep(record: dict[str, Any]) -> None:
         method, seed = record["method"], record["seed"]
@@ -67,7 +67,7 @@ def run_piece(
         piece.folder,
         data_dir=data_dir,
         resources=piece.resources,
-        base_from=_beside(piece),
+        others=_beside(piece),
         listener=listener,
         keep=keep,
     )
@@ -80,7 +80,7 @@ def seconds_of(run: Path, method: str) -> float | None:
 
 
 def _beside(piece: Piece) -> list[Path]:
-    """The runs of the other variants with the same seed and the same encoder: their Base may be the same."""
+    """The runs of the other variants with the same seed and the same encoder: their trainings may be the same."""
     if piece.variant is None:
         return []
     folders = [path for path in piece.folder.parent.parent.glob(f"*/{piece.folder.name}") if path != piece.folder]

@@ -1,0 +1,59 @@
+"""Friendships, one file per pair of tasks: the only room that knows two tasks at once.
+
+csrl_rewriting    the paper's case study (section 4.2)
+joint_labels      CSRL labels that CSRL, the bridge and the rewrite make together
+bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
+parsing           constituency with dependency (appendix), constituency with tagging
+head_rules        which child of a phrase is its head
+polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
+
+The paper's pair itself is imported from its file (`friendships.csrl_rewriting`), because both have the same name.
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "CPED",
+    "MELD",
+    "POLARITIES",
+    "CheckedRoles",
+    "LabelledByBridge",
+    "MergedRoles",
+    "RoleMatcher",
+    "TranslateRewrite",
+    "WithoutPronouns",
+    "bridge_roles",
+    "constituency_dependency",
+    "constituency_tagging",
+    "gold_sigma",
+    "polarity_friends",
+    "score_bridge",
+    "translate_roles",
+    "with_gold_bridge",
+]
+
+if TYPE_CHECKING:
+    from friend_training.friendships.bridge_controls import (
+        LabelledByBridge,
+        bridge_roles,
+        gold_sigma,
+        score_bridge,
+        with_gold_bridge,
+    )
+    from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
+    from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
+    from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
+    from friend_training.friendships.polarity import CPED, MELD, POLARITIES, polarity_friends
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
+            "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
+            "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),
+            "parsing": ("constituency_dependency", "constituency_tagging"),
+            "polarity": ("CPED", "MELD", "POLARITIES", "polarity_friends"),
+        },
+    )

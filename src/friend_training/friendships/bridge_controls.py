@@ -1,4 +1,7 @@
-"""Controls for the case study: the bridge itself as a CSRL parser, and self-training on its labels (DESIGN 5.17)."""
+"""Controls for the case study: the bridge itself as a CSRL parser, and self-training on its labels.
+
+And a ceiling: FDT with a bridge that never errs, where the data know its predictions (`gold_sigma`).
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +20,7 @@ from friend_training.types import ROLES, Argument, CsrlExample, Dialogue, Rewrit
 
 
 def bridge_roles(bridge: Bridge, dialogues: Sequence[Dialogue]) -> list[tuple[Roles, ...]]:
-    """What the bridge says of u_t as it stands, without context: arguments inside u_t only."""
+    """The bridge's prediction for u_t as it stands, without context: arguments inside u_t only."""
     sentences = [Sentence(d.id, d.utterance.text, d.predicates) for d in dialogues]
     answers = bridge.label(sentences)
     return [
@@ -79,11 +82,8 @@ class LabelledByBridge:
         self.task.load(folder)
 
 
-# A ceiling for the case study: FDT with a bridge that never errs (where the data knows what it would say).
-
-
 GoldSigma = Mapping[str, Sigma]
-"""By dialogue: what a perfect parser says of the gold rewrite, for each predicate of u_t."""
+"""By dialogue: a perfect parser's prediction for the gold rewrite, for each predicate of u_t."""
 
 
 def gold_sigma(rewrite: Rewrite, labels: Sequence[SentenceRoles]) -> Sigma:
@@ -100,8 +100,8 @@ def gold_sigma(rewrite: Rewrite, labels: Sequence[SentenceRoles]) -> Sigma:
 def with_gold_bridge(friendship: Friendship, gold: GoldSigma | None) -> Friendship:
     if gold is None:
         raise ConfigError(
-            "fdt-gold-bridge asks what a perfect parser would say of each rewrite, and these data do not know it:"
-            " it takes the embedded dialogues"
+            "fdt-gold-bridge needs a perfect parser's prediction for each rewrite, and these data do not have it:"
+            " it takes the synthetic dialogues"
         )
     return replace(friendship, translate_second=TranslateByGold(gold))
 

@@ -2,7 +2,7 @@
 
 The common space Σ is the label space of CSRL as text: for each of the K predicates of u_t, its arguments (role and
 string). CSRL's arguments are read off the dialogue. The rewrite u_t' is given to a sentence-level SRL parser with fixed
-parameters, the bridge, which is asked about each predicate at its exact place in u_t' (DESIGN 5.2).
+parameters, the bridge, which is queried for each predicate at its exact place in u_t'.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ Sigma = tuple[tuple[RoleString, ...], ...]
 
 
 def translate_roles(inputs: Sequence[Dialogue], predictions: Sequence[Sequence[Prediction]]) -> list[Sigma]:
-    """F_a: the arguments of each predicate as strings; a bare speaker token becomes 我 or 你 (DESIGN 5.3)."""
+    """F_a: the arguments of each predicate as strings; a bare speaker token becomes 我 or 你."""
     return [
         tuple(_strings_of(dialogue, unit.label) for unit in units)
         for dialogue, units in zip(inputs, predictions, strict=True)
@@ -88,8 +88,8 @@ def asked_of(
         Sentence(dialogue.id, units[0].label.text, tuple(place for place in found if place is not None))
         for dialogue, units, found in zip(inputs, rewrites, places, strict=True)
     ]
-    asked = [number for number, sentence in enumerate(sentences) if sentence.predicates]
-    answers = dict(zip(asked, bridge.label([sentences[number] for number in asked]), strict=True))
+    queried = [number for number, sentence in enumerate(sentences) if sentence.predicates]
+    answers = dict(zip(queried, bridge.label([sentences[number] for number in queried]), strict=True))
     found_in: list[list[SentenceRoles | None]] = []
     for number, found in enumerate(places):
         labels = iter(answers.get(number, ()))
@@ -111,10 +111,10 @@ def _sentence_strings(text: str, label: SentenceRoles) -> tuple[RoleString, ...]
 class RoleMatcher:
     """M: m_k for every predicate (CSRL's units) and m' for the utterance (rewriting's only unit).
 
-    `scoring`: as printed, the strings of all arguments run together, which is blind to roles ('paper'); or each role
-    against the same role ('role-aware'). `mean` of the m_k: geometric as printed, arithmetic as in the case study.
-    `speakers`: what becomes of a bare speaker token that the other side does not write out: it counts ('keep'), or is
-    left out of the comparison ('drop').
+    `scoring`: as in the paper, the strings of all arguments run together, which is blind to roles ('paper'); or each
+    role against the same role ('role-aware'). `mean` of the m_k: geometric as in section 4.2, arithmetic as in the
+    appendix's case table. `speakers`: what becomes of a bare speaker token that the other side does not write out: it
+    counts ('keep'), or is left out of the comparison ('drop').
     """
 
     scoring: Scoring = "paper"
@@ -182,9 +182,9 @@ def csrl_rewriting(bridge: Bridge, matcher: RoleMatcher | None = None) -> Friend
     )
 
 
-# One matching score m_k taken apart: what either friend says role by role, and how many characters they differ in.
+# One matching score m_k taken apart: either friend's arguments role by role, and how many characters they differ in.
 #
-# The numbers are the matcher's own (`RoleMatcher` of the case study): 1 - distance / longest is the score it gives.
+# The numbers are the matcher's own (`RoleMatcher`): 1 - distance / longest is the score it gives.
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class RoleCompared:
 
 @dataclass(frozen=True, slots=True)
 class TakenApart:
-    """m_k = 1 - distance / longest. `longest` is 0 where neither friend says anything, which is agreement."""
+    """m_k = 1 - distance / longest. `longest` is 0 where neither friend has an argument, which is agreement."""
 
     roles: tuple[RoleCompared, ...]
     distance: int

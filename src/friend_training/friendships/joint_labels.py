@@ -1,4 +1,5 @@
-"""CSRL's labels checked argument by argument: three readers, and what only one of them has read teaches nothing.
+"""CSRL labels made by CSRL and its friend together: merged (`MergedRoles`), or checked argument by argument
+(`CheckedRoles`).
 
 A predicate has several arguments, and friends who agree on most of them disagree on the predicate as a whole: a rule
 that chooses whole predicates takes or leaves the good arguments with the bad ones. Here the argument is what is chosen.
@@ -7,9 +8,9 @@ bridge on the rewrite u_t'. What stands in u_t is an argument where the bridge f
 agrees. In other turns CSRL alone can place an argument, so it is believed where u_t leaves its role open. Every other
 span that a sentence reader has named is unsure: neither an argument nor none.
 
-Where pronouns are resolved, one that the bridge finds in u_t is no argument (pronouns.py). Its role is open, and here
-the friend can do what no sentence reader can: it says what the pronoun stands for, and is believed unless CSRL has
-found an argument of that role in another turn.
+Where pronouns are resolved, one that the bridge finds in u_t is no argument (`WithoutPronouns`). Its role is open, and
+here the friend can do what no sentence reader can: it tells what the pronoun stands for, and is believed unless CSRL
+has found an argument of that role in another turn.
 
 (The paper trains CSRL on its own labels only, of whole predicates.)
 """
@@ -26,11 +27,11 @@ from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.tasks.rewriting.edits import origin
 from friend_training.types import SPEAKER, Argument, Dialogue, Rewrite, Roles, Sentence, SentenceArgument, SentenceRoles
 
-# What CSRL and the rewrite say together, as one CSRL label: each friend says what it knows best.
+# Merged labels: from each friend what it knows best.
 #
 # The common space of this pair is the label space of CSRL, so the rewrite's translation is an answer to CSRL's
 # question, not only a check of it. Inside u_t the bridge has read the rewritten sentence, with all that sentence
-# parsers know; in other turns CSRL alone looks. So the merged label takes from the friend the arguments that stand in
+# parsers know; other turns CSRL alone reads. So the merged label takes from the friend the arguments that stand in
 # u_t, and from CSRL those in other turns, and bare speaker tokens, whose role the friend has not found in u_t. (The
 # paper trains CSRL on its own labels only.)
 
@@ -41,7 +42,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class MergedRoles:
-    """The predictions of CSRL with merged labels; a predicate that the rewrite has lost keeps CSRL's own label."""
+    """The predictions of CSRL with merged labels; a predicate that the rewrite has lost has CSRL's own label."""
 
     bridge: Bridge
 
@@ -141,7 +142,7 @@ def _reads(text: str, start: int, end: int) -> bool:
 
 
 Check = Literal["friend", "answers", "foreign", "none"]
-"""Whose rewrite checks: the friend's of the same dialogue; nobody's, though the friend still says what pronouns stand
+"""Whose rewrite checks: the friend's of the same dialogue; nobody's, though the friend still tells what pronouns stand
 for ("answers": all that the bridge finds in u_t counts); the rewrite of another dialogue (a control: chance); or
 nobody's, and there is no friend at all (a control: the labels of "answers" without the answers)."""
 
@@ -155,7 +156,7 @@ Predictions = Sequence[Sequence[Prediction]]
 Said = frozenset[Argument]
 
 Confirmed = frozenset[tuple[str, int, int]]
-"""Role and place in u_t of what the friend says too."""
+"""Role and place in u_t of what the friend predicts too."""
 
 
 @dataclass(frozen=True, slots=True)

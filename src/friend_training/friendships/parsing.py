@@ -1,7 +1,7 @@
 """The friendship that the paper's appendix sketches: a constituency and a dependency parser of the same sentences.
 
-The sketch asks whether exactly one arc enters each phrase. All gold trees pass, but so does a chain, where every word
-hangs on the word before, against any tree, and a flat tree against anything (DESIGN 5.18). So it is kept under the name
+The sketch tests whether exactly one arc enters each phrase. All gold trees pass, but so does a chain, where every word
+hangs on the word before, against any tree, and a flat tree against anything. So it has the name
 `paper`, and by default the phrases are compared with the yields of dependency subtrees, in both directions, through
 head rules: the common space Σ is the unlabelled dependency tree. A phrase structure tree has one inside, in which the
 yield of a word is the largest phrase that it is the head of.
@@ -114,7 +114,8 @@ def _both(score: float | None) -> Match:
 def constituency_dependency(scoring: Scoring = "head-rules") -> Friendship:
     """The friendship between a task named 'constituency' and one named 'dependency'.
 
-    `paper` gives a sentence the share of phrases that one arc enters; `paper-all`, as printed, 1 if all are, else 0.
+    `paper` gives a sentence the share of phrases that one arc enters; `paper-all`, as in the appendix, 1 if all are,
+    else 0.
     """
     return Friendship(
         name="constituency-dependency",

@@ -1,4 +1,4 @@
-"""Polarity and emotion as friends: both say something about the polarity of a text, so Σ is the set of polarities.
+"""Polarity and emotion as friends: both tell something of the polarity of a text, so Σ is the set of polarities.
 
 An element of Σ is, for each unit, the SET of polarities that a label allows: a polarity allows itself, an emotion
 those it can have (all three, and it would match anything). Two units match when their sets have a member in common.

@@ -1,0 +1,43 @@
+"""Trained models in use: from Python, as folders that can leave, or as ONNX.
+
+model                `load(run)`: the models of a run
+answers              what they return
+questions            what they are given
+predicates           predicates of a dialogue that names none
+transformers_model   an exported model, loaded by `from_pretrained`
+export               a model as a folder, with its model card
+onnx                 the same as ONNX
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "Agreement",
+    "FriendTrainedModel",
+    "Friends",
+    "RewriteMade",
+    "RolesFound",
+    "export_model",
+    "export_onnx",
+    "load",
+]
+
+if TYPE_CHECKING:
+    from friend_training.inference.answers import Agreement, RewriteMade, RolesFound
+    from friend_training.inference.export import export_model
+    from friend_training.inference.model import Friends, load
+    from friend_training.inference.onnx import export_onnx
+    from friend_training.inference.transformers_model import FriendTrainedModel
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "answers": ("Agreement", "RewriteMade", "RolesFound"),
+            "export": ("export_model",),
+            "model": ("Friends", "load"),
+            "onnx": ("export_onnx",),
+            "transformers_model": ("FriendTrainedModel",),
+        },
+    )

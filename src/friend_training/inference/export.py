@@ -1,4 +1,7 @@
-"""The model card of an exported model: what it does, what it was made from, how good it is, and where it ends."""
+"""A trained model as a folder that can leave: weights, config, tokenizer, the plain encoder, a model card.
+
+The card has what the model does, what it was made from, how good it is, and where it ends.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +16,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, PretrainedEncoder
+from friend_training.study.config import Config, PretrainedEncoderConfig
 from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.open import open_task
 from friend_training.study.tasks import TaskName
@@ -27,12 +30,12 @@ TITLES: dict[TaskName, str] = {
 WHAT: dict[TaskName, str] = {
     "csrl": (
         "For a predicate of the last turn of a dialogue the model marks its arguments, wherever in the dialogue they"
-        f" stand. Labels: {', '.join(ROLES)}, as BIO tags over word pieces. Predicates must be named."
+        f" stand. Labels: {', '.join(ROLES)}, as BIO tags over tokens. Predicates must be named."
     ),
     "rewriting": (
         "The model rewrites the last turn of a dialogue so that it can be understood without the turns before it: each"
-        " word piece is kept or deleted, and a span of the dialogue may be inserted before it. Labels: keep or delete,"
-        " first and last piece of the insertion."
+        " token is kept or deleted, and a span of the dialogue may be inserted before it. Labels: keep or delete,"
+        " first and last token of the insertion."
     ),
 }
 
@@ -44,13 +47,13 @@ USE: dict[TaskName, str] = {
 LIMITS: dict[TaskName, str] = {
     "csrl": "An argument lies in one turn. Arguments of one predicate do not overlap.",
     "rewriting": (
-        "What does not stand in the dialogue cannot be inserted, and at most one span goes before each piece. A wrong"
+        "What does not stand in the dialogue cannot be inserted, and at most one span goes before each token. A wrong"
         " insertion changes what somebody said: do not show a rewrite as their words."
     ),
 }
 
 DATA = {
-    "embedded": "dialogues that the project makes by itself from patterns; real speech is different",
+    "synthetic": "dialogues that the project makes by itself from patterns; real speech is different",
     "public": "public datasets, read with friend-training",
     "files": "files of whoever trained it",
 }
@@ -58,7 +61,7 @@ DATA = {
 INPUTS: dict[TaskName, str] = {
     "csrl": "ids, types, mask, turn [B, M]; dialogue, first, last [U], U ≥ 1 predicates; output: logits [U, M, 17]",
     "rewriting": (
-        "ids, types, mask [B, M]; source [B, M] (bool: may be inserted); slots [B, N] (the pieces of the last turn and"
+        "ids, types, mask [B, M]; source [B, M] (bool: may be inserted); slots [B, N] (the tokens of the last turn and"
         " its end); output: keep [B, N, 2], start and end [B, N, M]"
     ),
 }
@@ -70,7 +73,9 @@ def model_card(*, task: TaskName, method: str, iteration: int, config: Config, r
     check_file(run.folder / "metrics.jsonl")
     mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     encoder = config.encoder
-    begun = encoder.source if isinstance(encoder, PretrainedEncoder) else f"a {encoder.layers}-layer one of our own"
+    begun = (
+        encoder.source if isinstance(encoder, PretrainedEncoderConfig) else f"a {encoder.layers}-layer one of our own"
+    )
     before = "" if iteration else " (Base, before any pseudo-label)"
     return f"""\
 ---
@@ -125,7 +130,7 @@ Data: {DATA[config.data.kind]}. Fingerprints (SHA-256, shortened) of the parts, 
 ## Limits
 
 - It was trained and tested on Chinese dialogues of the kind named above. How it does elsewhere nobody has measured.
-- It sees at most {config.max_length} word pieces: of a longer dialogue the oldest are cut off. {LIMITS[task]}
+- It sees at most {config.max_length} tokens: of a longer dialogue the oldest are cut off. {LIMITS[task]}
 - A confidence is the product of the model's own probabilities, not the share of cases in which it is right.
 
 ## Licence
@@ -163,9 +168,6 @@ def _units(task: TaskName) -> str:
 
 def _fingerprints(found: Mapping[str, str]) -> str:
     return "\n".join(["| part | fingerprint |", "|---|---|", *(f"| {n} | `{v[:16]}` |" for n, v in found.items())])
-
-
-# Writing a trained model as a folder that can leave: weights, config, tokenizer, the plain encoder, a model card.
 
 
 ENCODER = "encoder"

@@ -1,4 +1,7 @@
-"""The models of a run, from Python: `load(run).rewrite(dialogue)`, `.roles(dialogue)`, `.agreement(dialogue)`."""
+"""The models of a run, from Python: `load(run).rewrite(dialogue)`, `.roles(dialogue)`, `.agreement(dialogue)`.
+
+Agreement is the friendship of the run, its selectors, and every score taken apart.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,16 +37,12 @@ from friend_training.inference.questions import (
 )
 from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
-from friend_training.study import config
-from friend_training.study.config import Config
+from friend_training.study.config import Config, TaskConfig
 from friend_training.study.folders import run_config, whole_run
 from friend_training.study.open import last_thresholds, open_bridge, open_task
 from friend_training.study.tasks import TASKS, TaskName
 from friend_training.tasks.dialogue_input import LONGEST_UTTERANCE
 from friend_training.types import Dialogue
-
-# How far two friends agree about a dialogue: the friendship of the run, its selectors, and every score taken apart.
-
 
 Predictions = Sequence[Sequence[Prediction]]
 
@@ -51,7 +50,7 @@ Predictions = Sequence[Sequence[Prediction]]
 class Judge:
     """Compares the friends' predictions as friend-training did in this run, and says what it would have chosen."""
 
-    def __init__(self, settings: config.Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
+    def __init__(self, settings: Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
         self.bridge = bridge
         self.matcher = RoleMatcher(**settings.friendship.model_dump())
         self.friendship = csrl_rewriting(bridge, self.matcher)
@@ -101,7 +100,7 @@ class Judge:
         ]
 
 
-def _selector(task: config.Task, threshold: float) -> Selector:
+def _selector(task: TaskConfig, threshold: float) -> Selector:
     """The selector of friend-training, whatever method made the models: its question is what is asked here."""
     return Selector(Threshold(threshold), task.confidence_weight, content=task.content)
 

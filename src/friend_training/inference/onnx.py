@@ -45,7 +45,7 @@ class _TensorsIn(nn.Module):
             batch: Any = RoleBatch(**given, **nothing)
         else:
             slots = given["slots"] >= 0
-            batch = RewriteBatch(**given, turn=tensors[0], is_piece=slots, is_slot=slots, **nothing)
+            batch = RewriteBatch(**given, turn=tensors[0], is_token=slots, is_slot=slots, **nothing)
         return tuple(head.logits for head in self.network(batch))
 
 
@@ -66,7 +66,7 @@ def export_onnx(task: TorchTask, path: str | Path) -> None:
     definition = task.definition
     batch = task.collate(definition.input_items(SAMPLE))
     tensors = network_inputs(task, batch)
-    names = {"B": Dim("dialogues"), "M": Dim("pieces"), "U": Dim("predicates"), "N": Dim("slots")}
+    names = {"B": Dim("dialogues"), "M": Dim("tokens"), "U": Dim("predicates"), "N": Dim("slots")}
     axes = dict.fromkeys(("ids", "types", "mask", "turn", "source"), "BM")
     axes |= {"dialogue": "U", "first": "U", "last": "U", "slots": "BN"}
     shapes = tuple({at: names[axis] for at, axis in enumerate(axes[name])} for name in tensors)

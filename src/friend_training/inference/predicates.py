@@ -13,12 +13,18 @@ from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
 from friend_training.runs.inputs import INPUTS
-from friend_training.study.config import Config, EmbeddedData, HanlpBridge, LtpBridge, PublicData
+from friend_training.study.config import (
+    Config,
+    HanlpBridgeConfig,
+    LtpBridgeConfig,
+    PublicDataConfig,
+    SyntheticDataConfig,
+)
 from friend_training.study.data import POOL_SEED, model_source, pool_finder
 from friend_training.types import Dialogue
 
 LEXICON_DIALOGUES = 1000
-"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the embedded ones occur by then."""
+"""Dialogues that a lexicon is learnt from: a second's work, and all verbs of the synthetic ones occur by then."""
 
 
 def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateFinder | None:
@@ -29,17 +35,17 @@ def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateF
     """
     if ltp is not None:
         return VerbFinder(LtpParser.load(ltp, device=config.device))
-    if isinstance(config.data, PublicData) and _is_at_hand(config, config.data):
+    if isinstance(config.data, PublicDataConfig) and _is_at_hand(config, config.data):
         return pool_finder(config)
-    if isinstance(config.bridge, LtpBridge) and (folder := Path(model_source(config.bridge.source))).is_dir():
+    if isinstance(config.bridge, LtpBridgeConfig) and (folder := Path(model_source(config.bridge.source))).is_dir():
         return VerbFinder(LtpParser.load(folder, device=config.device))
     lexicon = LexiconFinder.learn(_unlabeled(run, config))
     return lexicon if lexicon.words else None
 
 
-def _is_at_hand(config: Config, data: PublicData) -> bool:
+def _is_at_hand(config: Config, data: PublicDataConfig) -> bool:
     """Whether the parser that found the predicates of the run's pool is on this machine."""
-    if isinstance(config.bridge, HanlpBridge) and data.finder == "hanlp-frames":
+    if isinstance(config.bridge, HanlpBridgeConfig) and data.finder == "hanlp-frames":
         return not missing_of_hanlp(config.bridge.model)
     return data.ltp is not None and Path(model_source(data.ltp)).is_dir()
 
@@ -60,6 +66,6 @@ def _unlabeled(run: Path, config: Config) -> Iterator[Dialogue]:
             for batch in file.iter_batches(LEXICON_DIALOGUES, columns=["input"]):
                 yield from map(reads, batch["input"].to_pylist())
                 return
-    elif isinstance(config.data, EmbeddedData):
+    elif isinstance(config.data, SyntheticDataConfig):
         count, domain = min(config.data.pool, LEXICON_DIALOGUES), Domain(config.data.target)
         yield from (one.dialogue for one in synthetic.generate(count, seed=POOL_SEED, domain=domain, prefix="pool-"))

@@ -1,4 +1,4 @@
-"""What the models of a run are asked, and how much of it at a time."""
+"""What the models of a run are given: dialogues from strings, pairs or objects, and how much of them at a time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -6,9 +6,6 @@ from typing import Literal
 
 from friend_training.errors import DataError
 from friend_training.types import Dialogue, Predicate, Turn
-
-# What somebody types or sends, as a dialogue: plain strings, (speaker, text) pairs, or a `Dialogue`.
-
 
 GivenTurn = str | tuple[str, str] | Turn
 
@@ -22,7 +19,7 @@ SPEAKERS = ("A", "B")
 
 
 def as_dialogue(given: GivenDialogue, predicates: Sequence[GivenPredicate] | None = None) -> Dialogue:
-    """The dialogue that is meant; `predicates`, if given, are those of its last turn that are asked about."""
+    """The dialogue that is meant; `predicates`, if given, are those of its last turn that are queried."""
     dialogue = given if isinstance(given, Dialogue) else Dialogue("asked", tuple(_turns(given)))
     if not dialogue.turns:
         raise DataError("the dialogue has no turns; expected at least one, the last is the one that is labelled")
@@ -81,8 +78,8 @@ def _check_text(text: str, where: str) -> None:
         raise DataError(f"{where} is not valid Unicode: it has a lone surrogate")
 
 
-PIECES = 16_384
-"""Pieces labelled at a time, counted once for each predicate: attention over more would take gigabytes."""
+TOKENS = 16_384
+"""Tokens labelled at a time, counted once for each predicate: attention over more would take gigabytes."""
 
 
 Kind = Literal["rewrite", "roles", "agreement"]
@@ -106,12 +103,12 @@ def question(kind: Kind, given: GivenDialogue, predicates: Sequence[GivenPredica
 
 
 def in_parts(dialogues: Numbered, lengths: dict[int, int]) -> list[list[int]]:
-    """The dialogues in parts of at most `PIECES` pieces, or of one dialogue; a length counts for each predicate."""
+    """The dialogues in parts of at most `TOKENS` tokens, or of one dialogue; a length counts for each predicate."""
     parts: list[list[int]] = []
     used = 0
     for number, dialogue in dialogues.items():
         cost = lengths[number] * len(dialogue.predicates)
-        if not parts or used + cost > PIECES:
+        if not parts or used + cost > TOKENS:
             parts.append([])
             used = 0
         parts[-1].append(number)

@@ -28,7 +28,7 @@ from friend_training.types import Dialogue
 
 
 class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
-    """What the weights do not say: the task, how dialogues are laid out for it, and the shape of the encoder.
+    """What the weights do not tell: the task, how dialogues are laid out for it, and the shape of the encoder.
 
     `encoder` is the encoder's own config as a dictionary. `labelling_pieces` is the size of the batches in which the
     run labelled: the same batches give the same bits.

@@ -1,0 +1,43 @@
+"""Algorithm 1: train on gold, then label, match, select and update, for any tasks and friendships.
+
+algorithm    the loop, line by line as in the paper
+plan         what a run does: data, selector and training of each task, and how many iterations
+labelling    one shard of the pool: every task predicts, every friendship matches
+selection    the selectors' decisions on a labelled iteration
+thresholds   pick thresholds found on dev
+engines/     where shards are labelled: processes of this machine, or a Ray cluster
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "Audit",
+    "Engine",
+    "LoopSettings",
+    "Outcome",
+    "Probe",
+    "TaskPlan",
+    "Training",
+    "fixed_friend",
+    "friend_train",
+    "label_shard",
+    "outcome",
+]
+
+if TYPE_CHECKING:
+    from friend_training.loop.algorithm import Outcome, friend_train, outcome
+    from friend_training.loop.labelling import Audit, Engine, label_shard
+    from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+    from friend_training.loop.thresholds import Probe
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "algorithm": ("Outcome", "friend_train", "outcome"),
+            "labelling": ("Audit", "Engine", "label_shard"),
+            "plan": ("LoopSettings", "TaskPlan", "Training", "fixed_friend"),
+            "thresholds": ("Probe",),
+        },
+    )

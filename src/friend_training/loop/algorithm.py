@@ -28,7 +28,15 @@ from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, 
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.loop.selection import select_iteration
 from friend_training.loop.thresholds import aimed, probed
-from friend_training.runs.checkpoints import Fit, copy_checkpoint, load_checkpoint, save_checkpoint
+from friend_training.runs.checkpoints import (
+    TRAINING,
+    Fit,
+    Identified,
+    checkpoint_digest,
+    copy_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.runs.counts import add_counts
 from friend_training.runs.files import write_text
@@ -74,7 +82,8 @@ def friend_train(
 ) -> dict[str, Outcome]:
     """Do Algorithm 1 in a run folder, or what is left of it; without friendships it is standard self-training.
 
-    `teachers` says for a task whose chosen pseudo-labels it is trained on, where these are not its own (co-training).
+    `teachers` names the task whose chosen pseudo-labels a task is trained on, where these are not its own
+    (co-training).
     """
     check_plan(plans, friendships, pool, settings)
     loop = Loop(run, plans, friendships, pool, settings, audit)
@@ -136,7 +145,7 @@ def carry_out(run: Run, procedure: Callable[[Once], None], listener: Listener | 
 
 
 def outcome(run: Run, task: str) -> Outcome:
-    """What a finished run says of one task."""
+    """The outcome of one task in a finished run."""
     tested = run.require(Test(task))
     return Outcome(
         best_iteration=tested["best_iteration"],
@@ -185,7 +194,8 @@ class Loop:
         if plan.start is not None:
             load_checkpoint(plan.task, plan.start)
         fit_plan = plan.base.plan(derived_seed(self.settings.seed, name, 0), restart=plan.start is None)
-        return self._fit(name, 0, plan.task, (), fit_plan, advanced)
+        start = None if plan.start is None else checkpoint_digest(plan.start)
+        return self._train(name, 0, plan.task, (), fit_plan, start, advanced)
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
@@ -210,7 +220,7 @@ class Loop:
         return {"tasks": found}
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
-        """Choose over the whole iteration (Eq. 5); what people said of units by then goes over it (corrections.py)."""
+        """Choose over the whole iteration (Eq. 5); what people decided about units goes over it (corrections.py)."""
         self.labeller.close()
         found: dict[str, dict[str, Any]] = {}
         if self.with_thresholds_to_find(iteration):
@@ -239,18 +249,8 @@ class Loop:
         task = self.models.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
         pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
-        same = self.settings.same_fits
-        if same is None or world() > 1:
-            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
         start = self.run.require(Train(name, iteration - 1))["digest"]
-        fit = Fit(task, self.plans[name].gold, self.plans[name].dev, start, fit_plan, pseudo)
-        fit_digest = fit.digest()  # once: with many labels it takes a while
-        if (done := same.found(fit_digest)) is not None:
-            self.models.forget(name)
-            return done.result | {"digest": copy_checkpoint(done.checkpoint, self.run.checkpoint(name, iteration))}
-        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced)
-        same.remember(fit_digest, fit, self.run.checkpoint(name, iteration), result)
-        return result
+        return self._train(name, iteration, task, pseudo, fit_plan, start, advanced)
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
         """Score an iteration on dev."""
@@ -258,7 +258,7 @@ class Loop:
         return {"metrics": [{"task": name, "iteration": iteration, "split": "dev", "metrics": metrics}]}
 
     def test(self, name: str, advanced: Advanced) -> Result:
-        """Of the iterations the best on dev is reported (the first of equals); test is looked at only here."""
+        """Of the iterations the best on dev is reported (the first of equals); only that one is evaluated on test."""
         plan = self.plans[name]
         scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
         best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
@@ -270,6 +270,29 @@ class Loop:
             if isinstance(found, Evaluation) and found.counts is not None:
                 add_counts(self.run.folder, name if test_set == "test" else f"{name}:{test_set}", found.counts)
         return {"best_iteration": best, "metrics": rows}
+
+    def _train(
+        self,
+        name: str,
+        iteration: int,
+        task: Task,
+        pseudo: Sequence[PseudoLabel],
+        fit_plan: FitPlan,
+        start: str | None,
+        advanced: Advanced,
+    ) -> Result:
+        """Fit a task, or take over a training that ended in the same bits; `start` is the digest it goes on from."""
+        equal, plan = self.settings.equal_trainings, self.plans[name]
+        if equal is None or world() > 1 or not isinstance(task, Identified):
+            return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
+        digest = Fit(task, task.label_type, plan.gold, plan.dev, start, fit_plan, pseudo).digest()
+        checkpoint = self.run.checkpoint(name, iteration)
+        if (done := equal.find(digest)) is not None:
+            self.models.forget(name)
+            return done.result | {"digest": copy_checkpoint(done.checkpoint, checkpoint)}
+        result = self._fit(name, iteration, task, pseudo, fit_plan, advanced) | {TRAINING: digest}
+        equal.remember(digest, checkpoint, result)
+        return result
 
     def _fit(
         self,
@@ -325,9 +348,9 @@ class Loop:
 class Models:
     """The tasks in memory, and which checkpoint each of them is just now: one is loaded only when it has to be.
 
-    Whoever trains says `forget` before and `save` after. `save` also loads again: so the task in memory is exactly what
-    a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write has
-    forgotten the task instead: it loads what the first one saved, once that is on record.
+    Whoever trains calls `forget` before and `save` after. `save` also loads again: so the task in memory is exactly
+    what a resumed run will find on disk, also for a task that saves less than it holds. A process that does not write
+    has forgotten the task instead: it loads what the first one saved, once that is on record.
     """
 
     def __init__(self, run: Run, plans: Mapping[str, TaskPlan]) -> None:
@@ -418,7 +441,7 @@ class Labeller:
         remembered = self._settings.first_labels
         if iteration > 1 or remembered is None:
             return task
-        return remembered.asked(task, self._run.require(Train(name, 0))["digest"], shard)
+        return remembered.queried(task, self._run.require(Train(name, 0))["digest"], shard)
 
     def _work(self, checkpoints: Mapping[str, Checkpoint]) -> LabelWork:
         tasks = {name: plan.task for name, plan in self._plans.items()}
@@ -443,7 +466,7 @@ def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Select
 
 
 def _checked(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float | None]:
-    """The metrics as JSON can keep them; the main one must be among them."""
+    """The metrics as JSON can hold them; the main one must be among them."""
     metrics = {metric: finite(value) for metric, value in evaluation.items()}
     if metrics.get(task.main_metric) is None:
         raise FriendTrainingError(f"task {name!r}: evaluate gave no {task.main_metric!r}, its main metric: {metrics}")

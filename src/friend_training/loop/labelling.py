@@ -1,6 +1,7 @@
 """Label one shard of the pool: a pure function of the shard and the tasks' weights, whoever runs it and where.
 
-The first half of Algorithm 1's inner loop: every task predicts, every friendship matches.
+The first half of Algorithm 1's inner loop: every task predicts, every friendship matches (`label_shard`). `LabelWork`
+is what a worker is sent and `Engine` whoever has workers; `FirstLabels` remembers what Base predicted.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -63,7 +64,7 @@ def label_shard(
         advanced(len(tasks) + number, steps)
     kept = dict(predictions)
     for friendship in friendships:
-        if friendship.merge_first is not None:  # of several friends each adds to what those before it have said
+        if friendship.merge_first is not None:  # each of several friends adds to the labels that those before it left
             name = friendship.first
             kept[name] = friendship.merge_first(inputs, kept[name], predictions[friendship.second])
             _check_units(name, predictions[name], kept[name])
@@ -156,12 +157,6 @@ def _check_units(task: str, before: Predictions, merged: Predictions) -> None:
         raise FriendTrainingError(f"task {task!r}: merging labels must leave its units as they were")
 
 
-# What is sent to a worker, and what comes back: labelling is a pure function of (shard, checkpoints).
-#
-# Whoever computes it, the coordinating process alone writes the store and the record of a phase. So a worker that dies
-# leaves nothing behind, and one that was thought dead and comes back late has nowhere to write.
-
-
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A folder that a task is loaded from, and the digest that its files must have."""
@@ -181,7 +176,11 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class LabelWork:
-    """Everything that labelling in one iteration depends on, besides the shard; workers get a copy of it."""
+    """Everything that labelling in one iteration depends on, besides the shard; workers get a copy of it.
+
+    Whoever computes it, the coordinating process alone writes the store and the record of a step. So a worker that dies
+    leaves nothing behind, and one that was thought dead and comes back late has nowhere to write.
+    """
 
     tasks: Mapping[str, Task]
     checkpoints: Mapping[str, Checkpoint]
@@ -190,7 +189,7 @@ class LabelWork:
     audit: Audit | None = None
 
     def load(self) -> None:
-        """Make every task what its checkpoint says: once per worker."""
+        """Give every task the weights of its checkpoint: once per worker."""
         for name, checkpoint in self.checkpoints.items():
             load_checkpoint(self.tasks[name], checkpoint.folder, digest=checkpoint.digest)
 
@@ -198,10 +197,10 @@ class LabelWork:
         self,
         source: ShardSource,
         advanced: Callable[[int, int], None] = lambda done, total: None,
-        asked: Mapping[str, Labels] | None = None,
+        queried: Mapping[str, Labels] | None = None,
     ) -> Labelled:
-        """`asked` may stand in for the tasks (loop/labelling.py)."""
-        shard, tasks = source.read(), asked or self.tasks
+        """The rows of a shard. `queried` are stand-ins for the tasks that remember predictions (`FirstLabels`)."""
+        shard, tasks = source.read(), queried or self.tasks
         rows = label_shard(
             tasks, self.friendships, shard.inputs, aggregate=self.aggregate, audit=self.audit, advanced=advanced
         )
@@ -216,38 +215,40 @@ class Engine(Protocol):
         ...
 
 
-# What Base says of the pool, asked once: the first iteration of every method labels it with the same weights.
-#
-# Labelling is a pure function of weights and shard, so nothing but time depends on this. What is remembered is held in
-# memory: it is for pools that are held there too.
-
-
 Key = tuple[int, str, int]
+"""The task, the digest of its weights, and the shard."""
 
 
 class FirstLabels:
-    """Shared by the methods of one comparison, which run one after the other in one process."""
+    """Base's predictions for the pool: the first iteration of every method needs the same ones.
+
+    Shared by the methods of one comparison, which run one after the other in one process. A prediction depends on
+    weights and shard only, so nothing but time depends on this. Predictions are held in memory: it is for pools that
+    are held there too.
+    """
 
     def __init__(self) -> None:
         # The task itself is part of the key: weights of the same digest can stand in another kind of model.
-        self._said: dict[Key, tuple[Labels, Predictions]] = {}
+        self._predicted: dict[Key, tuple[Labels, Predictions]] = {}
 
-    def asked(self, task: Labels, digest: str, shard: int) -> "Asked":
+    def queried(self, task: Labels, digest: str, shard: int) -> "Queried":
         """A stand-in for the task, whose weights are those of the digest, that labels this one shard."""
-        return Asked(task, (id(task), digest, shard), self._said)
+        return Queried(task, (id(task), digest, shard), self._predicted)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Queried:
+    """A task whose predictions for one shard are computed once."""
+
     task: Labels
     key: Key
-    said: dict[Key, tuple[Labels, Predictions]]
+    predicted: dict[Key, tuple[Labels, Predictions]]
 
     @property
     def label_type(self) -> Any:
         return self.task.label_type
 
     def predict(self, inputs: Sequence[Any]) -> Predictions:
-        if self.key not in self.said:
-            self.said[self.key] = (self.task, self.task.predict(inputs))  # held, so that its id stays its own
-        return self.said[self.key][1]
+        if self.key not in self.predicted:
+            self.predicted[self.key] = (self.task, self.task.predict(inputs))  # held, so that its id stays its own
+        return self.predicted[self.key][1]

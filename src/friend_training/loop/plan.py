@@ -1,4 +1,4 @@
-"""What a run is asked to do: for each task its data, its selector and its training, and how often."""
+"""The plan of a run: for each task its data, its selectors and its training; and what all tasks share."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Engine, FirstLabels
 from friend_training.loop.thresholds import Probe
-from friend_training.runs.checkpoints import SameFits
+from friend_training.runs.checkpoints import EqualTrainings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class TaskPlan:
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
     `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
-    selectors that aim at a precision look at.
+    selectors that aim at a precision are tried on.
     """
 
     task: Task
@@ -74,7 +74,7 @@ class LoopSettings:
     """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
 
     `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
-    `first_labels` and `same_fits`, which several methods may share that start from the same Base.
+    `first_labels` and `equal_trainings`, which the methods of a study share.
     """
 
     seed: int
@@ -83,7 +83,7 @@ class LoopSettings:
     aggregate: Aggregation = "mean"
     engine: Engine | None = None
     first_labels: FirstLabels | None = None
-    same_fits: SameFits | None = None
+    equal_trainings: EqualTrainings | None = None
 
 
 def check_plan(
@@ -113,7 +113,7 @@ def _check_task(
     if plan.update is None:
         return
     if not plan.dev:
-        raise ConfigError(f"task {name!r} has no dev examples: they say which of its iterations is the best")
+        raise ConfigError(f"task {name!r} has no dev examples: by them the best of its iterations is found")
     if len(plan.selectors) != settings.iterations:
         raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)

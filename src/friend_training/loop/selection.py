@@ -1,6 +1,6 @@
 """Select from the labelled shards of one iteration: the second half of Algorithm 1's inner loop.
 
-Both passes stream over the store; what stays in memory is one shard and the numbers a selector keeps.
+Both passes stream over the store; what stays in memory is one shard and the numbers a selector holds.
 """
 
 import math

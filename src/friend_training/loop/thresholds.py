@@ -1,4 +1,4 @@
-"""A pick threshold that is not set by hand: the lowest whose choice is expected to be right often enough.
+"""Pick thresholds found on dev. A threshold is the lowest whose choice is expected to be right often enough.
 
 The expectation comes from units whose gold is known (dev, labelled as if it were not). It is a cautious one: of what
 was counted among them and of what their scores promise after temperature scaling, the lower. A few lucky units at the
@@ -22,11 +22,8 @@ from friend_training.core.task import Prediction, Task
 from friend_training.loop.labelling import label_shard
 from friend_training.runs.store import scores_of
 
-# Temperature scaling: one number that makes scores mean how often they are right.
-
-
 _EDGE = 1e-6
-"""Scores are kept this far from 0 and 1, where the log-odds are infinite."""
+"""Scores are held this far from 0 and 1, where the log-odds are infinite."""
 
 
 _LONGEST_LOG_TEMPERATURE = 5.0
@@ -118,14 +115,11 @@ def threshold_for_precision(scores: ArrayLike, correct: ArrayLike, aim: Precisio
     )
 
 
-# Inputs with gold that are labelled as if they had none: how well a selector's scores tell right from wrong.
-
-
 @dataclass(frozen=True, slots=True)
 class Probe:
     """Dev inputs of a task, in the form of the pool's (its friends label them too), and whether a prediction is right.
 
-    They are looked at to find a threshold and never trained on; `right` gives None where nobody knows.
+    They serve to find a threshold and are never trained on; `right` gives None where nobody knows.
     """
 
     inputs: Sequence[Any]
@@ -139,18 +133,19 @@ def friends_of(name: str, friendships: Sequence[Friendship]) -> list[Friendship]
 def probed(
     name: str, probe: Probe, tasks: Mapping[str, Task], friendships: Sequence[Friendship], *, aggregate: Aggregation
 ) -> pa.Table:
-    """What the task, as it is now, says of the probe: the rows that labelling a pool of these inputs would give.
+    """The predictions of the task, as it is now, for the probe: the rows that labelling a pool of these inputs would
+    give.
 
     `tasks` and `friendships` are the whole run's; only those that have to do with this task do anything.
     """
     between = friends_of(name, friendships)
     names = {name} | {other for friendship in between for other in (friendship.first, friendship.second)}
-    asked = {other: task for other, task in tasks.items() if other in names}
+    queried = {other: task for other, task in tasks.items() if other in names}
 
     def audit(task: str, prediction: Prediction) -> bool | None:
         return probe.right(prediction) if task == name else None
 
-    rows = label_shard(asked, between, probe.inputs, aggregate=aggregate, audit=audit)
+    rows = label_shard(queried, between, probe.inputs, aggregate=aggregate, audit=audit)
     return rows.filter(pc.equal(rows["task"], name))
 
 

@@ -1,4 +1,4 @@
-"""Base: the task models trained on gold alone, where every method starts; and Base with as many steps as the others."""
+"""Models trained on gold alone: Base, where every method starts, Base with as many steps as others, Multitask-Base."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,18 +46,18 @@ def base_same_steps(
     return friend_train(run, plans, (), (), settings=settings, listener=listener)
 
 
-# Multitask-Base: one encoder shared by the tasks, a head each, gold alone (Caruana 1997; Table 1 of the paper).
-#
-# The paper only says that the two tasks share the dialogue encoder. Here every batch holds as many examples of each
-# task, the loss is the sum of theirs, and the steps are those of all the tasks' Bases together, so that every task sees
-# its gold as often as its own Base does. It begins with the encoder, not with Base. There is one model, so of the looks
-# at dev the one with the best mean of the tasks' main metrics is kept for all of them.
-
-
 def multitask_base(
     run: Run, plans: Mapping[str, TaskPlan], *, settings: LoopSettings, listener: Listener | None = None
 ) -> dict[str, Outcome]:
-    """All tasks at once, iteration 0 and no other. `base` of each plan is how its own Base would be trained."""
+    """Multitask-Base: one encoder shared by the tasks, a head each, gold alone (Caruana 1997; Table 1 of the paper).
+
+    The paper only has that the two tasks share the dialogue encoder. Here every batch holds as many examples of each
+    task, the loss is the sum of theirs, and the steps are those of all the tasks' Bases together, so that every task
+    sees its gold as often as its own Base does. It begins with the encoder, not with Base. There is one model, so all
+    tasks have the weights with the best mean of their main metrics on dev.
+
+    All tasks are trained at once, iteration 0 and no other. `base` of each plan is how its own Base would be trained.
+    """
     fixed = {name: _without_update(plan) for name, plan in plans.items()}
     check_plan(fixed, (), (), settings)
     training = joint_training(plans)

@@ -1,12 +1,6 @@
-"""Two models of a task read the pool, and of their labels the surer one is learnt by both.
+"""Two models of one task: by `scot` (co-training) each learns what the other chose, by `readers` both learn the surer.
 
-A model that is trained on its own labels is mostly told what it says already. A second model of the same task that
-has learnt with other eyes, such as one whose encoder was shared with a friend (Multitask-Base), errs elsewhere: where
-the two differ one of them has something to learn, and the surer one is right more often than either is by itself. The
-two are joined like friends, in the task's own label space, so the store says how they agree; the first is reported.
-
-(The paper's friends are of different tasks; of two models of one task, co-training lets each learn what the other is
-sure of, right or wrong: `scot.py`.)
+The paper's friends are models of different tasks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +18,6 @@ from friend_training.loop.labelling import Audit
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
-
-# A second model of the same task, as co-training and cross pseudo supervision need one.
 
 
 def partner_name(task: str) -> str:
@@ -45,21 +37,6 @@ def check_partners(plans: Mapping[str, TaskPlan], partners: Mapping[str, TaskPla
             raise ConfigError(f"{method}: both models of task {name!r} begin as the same Base, {plan.base}")
 
 
-# Standard co-training (SCoT), Blum & Mitchell 1998: two different models of a task label the pool for each other.
-#
-# As published (from the abstract and from how others restate the algorithm; the text was not at hand): two classifiers
-# that see a problem differently are trained on the same gold; in every round each labels unlabelled inputs, what it is
-# surest of is added to training, and both are trained again.
-#
-# Ours: they split the features in two views, which a dialogue does not have; the views are two different models
-# (another encoder or another head, not only another seed). In their algorithm both models' labels go to one common set;
-# here a model gets the labels that the OTHER one chose, as co-training is mostly described, and which is what the
-# argument rests on: its own it would only learn to repeat. They label a small random pool, refilled in every round, and
-# add the surest few of every class; here each model's selector chooses from the whole pool, by its confidence alone, as
-# for self-training. Pseudo-labels are made anew in every iteration and not kept forever, as in all our loops. The first
-# model is the one reported.
-
-
 def scot(
     run: Run,
     plans: Mapping[str, TaskPlan],
@@ -70,7 +47,22 @@ def scot(
     audit: Audit | None = None,
     listener: Listener | None = None,
 ) -> dict[str, Outcome]:
-    """`partners` has a plan for each task's second model. Any task will do: only the four verbs are used."""
+    """Standard co-training (SCoT), Blum & Mitchell 1998: two different models of a task label the pool for each other.
+
+    As published (from the abstract and from how others restate the algorithm; the text was not at hand): two
+    classifiers that see a problem differently are trained on the same gold; in every round each labels unlabelled
+    inputs, what it is surest of is added to training, and both are trained again.
+
+    Ours: they split the features in two views, which a dialogue does not have; the views are two different models
+    (another encoder or another head, not only another seed). In their algorithm both models' labels go to one common
+    set; here a model gets the labels that the OTHER one chose, as co-training is mostly described, and which is what
+    the argument rests on: its own it would only learn to repeat. They label a small random pool, refilled in every
+    round, and add the surest few of every class; here each model's selector chooses from the whole pool, by its
+    confidence alone, as for self-training. Pseudo-labels are made anew in every iteration, as in all our loops. The
+    first model is the one reported.
+
+    `partners` has a plan for each task's second model. Any task will do: only the four verbs are used.
+    """
     check_partners(plans, partners, "co-training")
     everyone = {**plans, **{partner_name(name): partner for name, partner in partners.items()}}
     everyone = {
@@ -78,15 +70,15 @@ def scot(
         for name, plan in everyone.items()
     }
     teachers = {name: partner_name(name) for name in plans}
-    pupils = {partner_name(name): name for name in plans}
+    students = {partner_name(name): name for name in plans}
     found = friend_train(
         run,
         everyone,
         (),
         pool,
         settings=settings,
-        teachers={**teachers, **pupils},
-        audit=None if audit is None else audit_partners(audit, pupils),
+        teachers={**teachers, **students},
+        audit=None if audit is None else audit_partners(audit, students),
         listener=listener,
     )
     return {name: found[name] for name in plans}
@@ -118,7 +110,15 @@ def readers(
     audit: Audit | None = None,
     listener: Listener | None = None,
 ) -> dict[str, Outcome]:
-    """`seconds` has a plan for the second model of each task that has one; its own selectors are not used.
+    """Two models of a task label the pool, and of their labels the surer one is learnt by both.
+
+    A model that is trained on its own labels mostly learns what it predicts already. A second model of the same task
+    that was trained differently, such as one whose encoder was shared with a friend (Multitask-Base), errs elsewhere:
+    where the two differ one of them has something to learn, and the surer one is right more often than either is by
+    itself. The two are joined like friends, in the task's own label space, so the store has their agreement; the first
+    is reported.
+
+    `seconds` has a plan for the second model of each task that has one; its own selectors are not used.
 
     With `friendships` it is friend-training, without any self-training.
     """
@@ -139,7 +139,7 @@ def readers(
 
 
 def two_readers(task: str) -> Friendship:
-    """A task and its second model: they match where they give the same label, and of two labels the surer is kept."""
+    """A task and its second model: they match where they give the same label, and of two labels the surer is taken."""
     return Friendship(
         name=f"{task}-readers",
         first=task,

@@ -1,4 +1,7 @@
-"""Controls: what is left of a method's gain when its selection is robbed of information, or only counts the same."""
+"""Controls: what is left of a method's gain when its selection is robbed of information, or only counts the same.
+
+And a ceiling: what friend-training could gain if its selection made no mistakes (`oracle`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +16,6 @@ from friend_training.loop.labelling import Audit
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select
 
-# Ceilings: what friend-training could gain if its selection made no mistakes.
-
-
 Verdicts = tuple[float, ...]
 
 
@@ -26,7 +26,7 @@ def oracle(friendship: Friendship, audit: Audit | None) -> Friendship:
     """
     if audit is None:
         raise ConfigError(
-            "fdt-oracle chooses by the hidden gold of the pool, and this pool has none: it takes the embedded"
+            "fdt-oracle chooses by the hidden gold of the pool, and this pool has none: it takes the synthetic"
             " dialogues, or public data with pool_of: labelled"
         )
     return replace(

@@ -1,4 +1,4 @@
-"""Cross pseudo supervision (CPS), Chen et al. 2021: two networks, each learning from what the other says.
+"""Cross pseudo supervision (CPS), Chen et al. 2021: two networks, each learning from the other's predictions.
 
 As published (checked against the authors' code, charlesCXK/TorchSemiSeg): the same architecture twice, the same
 pre-trained backbone under heads that are initialised differently; on every batch, labelled and unlabelled, the

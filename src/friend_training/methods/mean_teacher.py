@@ -4,7 +4,7 @@ As published (checked against the authors' code, CuriousAI/mean-teacher, their c
 weights are the exponential moving average of the student's after every step, with decay 0.99 while the consistency
 cost ramps up and 0.999 afterwards; the cost is the squared difference of the two softmax outputs, on labelled and
 unlabelled inputs alike, and its weight rises as exp(-5 (1 - x)²); both networks see noise of their own; the teacher is
-the model that is reported. Until the average is as long as its decay says, it is a plain one (their PyTorch code).
+the model that is reported. Until the average is as long as its decay makes it, it is a plain one (their PyTorch code).
 
 Not the same everywhere in their experiments: on CIFAR-10 the decay is 0.999 from the start, with residual networks
 0.97 there and 0.9997 on ImageNet; on SVHN the cost is for unlabelled images only.

@@ -1,6 +1,6 @@
 """Every method that a config can name, in the order of the paper's table, controls below.
 
-A `MethodSpec` says all that configs, studies, tables, progress and estimates have to know of a method; what it does is
+A `MethodSpec` holds all that configs, studies, tables, progress and estimates have to know of a method; what it does is
 the function of its procedure (docs/adding-a-method.md). This file imports no method and no torch.
 """
 
@@ -30,7 +30,7 @@ as many as `like` chose, drawn as many as `like` chose (of all, or of those that
 
 Labels = Literal["own", "merged", "checked", "answers", "checked-by-foreign", "unchecked", "bridge"]
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
-part being kept that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
+part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
 or the bridge's."""
 
 Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
@@ -46,11 +46,11 @@ Multitask-Base."""
 class MethodSpec:
     """A method.
 
-    `needs` are the methods that must be run before it. `label_parts` says how many models and friendships answer for
+    `needs` are the methods that must be run before it. `label_parts` is how many models and friendships answer for
     each input of the pool in an iteration; 0 where the pool is not labelled. `step_cost` is what a training step costs,
     as a multiple of one network's. `from_encoder` says that it trains a network of its own from the encoder on, instead
-    of starting from the shared Base. `shared` results do not depend on what comes after them, so that runs with equal
-    settings take them over. `bridge` says whether it queries the sentence parser that joins the paper's two tasks.
+    of starting from the shared Base. `bridge` says whether it queries the sentence parser that joins the paper's two
+    tasks.
     """
 
     title: str
@@ -66,7 +66,6 @@ class MethodSpec:
     from_encoder: bool = False
     fixed_friends: bool = False
     all_gold: bool = False
-    shared: bool = False
     bridge: bool = False
 
     @property
@@ -81,7 +80,7 @@ STRONG = replace(
 )
 
 METHODS: dict[str, MethodSpec] = {
-    "base": MethodSpec("Base", "base", needs=(), label_parts=0, shared=True),
+    "base": MethodSpec("Base", "base", needs=(), label_parts=0),
     "multitask-base": MethodSpec("Multitask-Base", "multitask", label_parts=0, from_encoder=True),
     "base-same-steps": MethodSpec("Base, same steps", "same-steps", label_parts=0),
     "sst": MethodSpec("SST", "self-training"),
@@ -150,14 +149,14 @@ METHODS: dict[str, MethodSpec] = {
     "nothing-rewritten": MethodSpec("nothing rewritten", "score-only", needs=(), label_parts=0),
     "fdt-oracle": replace(FDT, title="FDT, oracle selection", friend="oracle"),
     "fdt-gold-bridge": replace(FDT, title="FDT, gold bridge", friend="gold-bridge"),
-    "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True, shared=True),
+    "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True),
 }
 
 
 def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:
     """Some methods and all that must be run before them, in the order of `among`, which holds them all."""
-    kept = set(methods)
+    wanted = set(methods)
     for method in reversed(among):  # what a method needs stands before it
-        if method in kept:
-            kept.update(METHODS[method].needs)
-    return [method for method in among if method in kept]
+        if method in wanted:
+            wanted.update(METHODS[method].needs)
+    return [method for method in among if method in wanted]

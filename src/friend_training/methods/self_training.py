@@ -1,9 +1,10 @@
-"""Self-training with batch reweighting (STBR), Bhat, Sordoni & Mukherjee 2021 (few-shot rationalization).
+"""Self-training: standard (SST), where confidence chooses, and with batch reweighting (STBR), where it weighs.
 
-As published: the teacher labels the unlabelled pool, nothing is thresholded, and each hard pseudo-label of a batch
-counts in the student's loss as much as the teacher trusted it: w_i = p(label_i), mean over the batch; training on gold
-follows in every round; the student goes on from the teacher's weights and is the next teacher. What they have beside it
-(rationales and their losses, class weights, as many labels of every class) belongs to their task.
+STBR is of Bhat, Sordoni & Mukherjee 2021 (few-shot rationalization). As published: the teacher labels the unlabelled
+pool, nothing is thresholded, and each hard pseudo-label of a batch counts in the student's loss as much as the teacher
+trusted it: w_i = p(label_i), mean over the batch; training on gold follows in every round; the student goes on from the
+teacher's weights and is the next teacher. What they have beside it (rationales and their losses, class weights, as many
+labels of every class) belongs to their task.
 
 The text of the paper was not at hand, only its abstract and the authors' code (microsoft/RationaleST). There the
 variant that their README calls "with reweighting" takes the probabilities as they are. An option that the README does
@@ -35,8 +36,6 @@ from friend_training.nn.training import Learning, gradients_of, learn, seed_ever
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 
-# Standard self-training: each task by itself, its own confidence is all it goes by.
-
 
 def sst(
     run: Run,
@@ -47,7 +46,7 @@ def sst(
     audit: Audit | None = None,
     listener: Listener | None = None,
 ) -> dict[str, Outcome]:
-    """Friend-training without friends: the overall score is the confidence."""
+    """Standard self-training, that is friend-training without friends: the overall score is the confidence."""
     plans = {
         name: replace(plan, selectors=[replace(selector, confidence_weight=1.0) for selector in plan.selectors])
         for name, plan in plans.items()

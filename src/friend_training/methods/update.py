@@ -1,4 +1,8 @@
-"""Methods that work inside training: the task stays what it is, only the way it is updated becomes the method's."""
+"""Methods that work inside training: the task stays what it is, only the way it is updated becomes the method's.
+
+Mean teacher, CPS, STBR, STea and multi-task learning share this, and train by `nn.training.learn`, as every task does:
+only the loss tells these methods from the others.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -96,11 +100,6 @@ def train_inside(
     fixed = {name: replace(plan, update=None, test={}) for name, plan in (beside or {}).items()}
     found = friend_train(run, {**fixed, **trained}, (), (), settings=settings, listener=listener)
     return {name: found[name] for name in plans}
-
-
-# Training on several kinds of batches at once: what mean teacher, CPS, STBR, STea and multi-task learning share.
-#
-# They train by `nn.training.learn`, as every task does, so that only the loss tells these methods from the others.
 
 
 POOL_PART = 1000

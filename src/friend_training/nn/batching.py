@@ -40,11 +40,11 @@ def endless_batches(lengths: Sequence[int], size: int, seed: int) -> Iterator[li
         yield from training_batches(lengths, size, generator)
 
 
-def labelling_batches(lengths: Sequence[int], max_pieces: int) -> Iterator[list[int]]:
-    """Every index once, longest first, as many in a batch as `max_pieces` padded pieces allow."""
+def labelling_batches(lengths: Sequence[int], max_tokens: int) -> Iterator[list[int]]:
+    """Every index once, longest first, as many in a batch as `max_tokens` padded tokens allow."""
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        if batch and (len(batch) + 1) * lengths[batch[0]] > max_pieces:
+        if batch and (len(batch) + 1) * lengths[batch[0]] > max_tokens:
             yield batch
             batch = []
         batch.append(index)
@@ -52,7 +52,7 @@ def labelling_batches(lengths: Sequence[int], max_pieces: int) -> Iterator[list[
         yield batch
 
 
-def in_batches(items: Sequence[T], length: Callable[[T], int], max_pieces: int) -> Iterator[tuple[list[int], list[T]]]:
+def in_batches(items: Sequence[T], length: Callable[[T], int], max_tokens: int) -> Iterator[tuple[list[int], list[T]]]:
     """Labelling batches together with their items."""
-    for indices in labelling_batches([length(item) for item in items], max_pieces):
+    for indices in labelling_batches([length(item) for item in items], max_tokens):
         yield indices, [items[index] for index in indices]

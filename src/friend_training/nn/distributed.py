@@ -82,7 +82,7 @@ def backward(loss: Tensor, networks: Iterable[nn.Module]) -> None:
 def add_up_gradients(network: nn.Module) -> None:
     """Every gradient becomes the sum over all processes.
 
-    The first exchange says who touched what: a weight that nobody used stays without a gradient, as in one process (a
+    The first exchange tells who touched what: a weight that nobody used stays without a gradient, as in one process (a
     zero would let it decay), and of a table with sparse gradients only rows that somebody touched are sent. The second
     has all values in one piece. All processes get the same bits, so their weights stay alike.
     """
@@ -137,7 +137,7 @@ class _Weight:
 
 
 def gathered(value: T) -> list[T]:
-    """What every process has to say, in their order."""
+    """The values of all processes, in their order."""
     if world() == 1:
         return [value]
     meet()  # may be the first time
@@ -147,11 +147,11 @@ def gathered(value: T) -> list[T]:
 
 
 def agreed(value: float) -> float:
-    """What the first process says: whoever decides by it decides like the others."""
+    """The value of the first process: whoever decides by it decides like the others."""
     return gathered(value)[0]
 
 
-# Which items of each batch are this process's: the same batches as in one process, dealt out in turn.
+# The parts of a batch: every process has the same batches as one process would, dealt out in turn.
 #
 # Every process draws the same batches, which takes no more than the seed and the lengths of all items, and trains on
 # items rank, rank + world, … of each. All batches of a training are known beforehand, so a process makes and holds only

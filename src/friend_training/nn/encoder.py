@@ -1,4 +1,8 @@
-"""The encoder under a task: pre-trained from a folder or hub name, or a small transformer made from its shape."""
+"""The encoder under a task: pre-trained from a folder or hub name, or a small transformer made from its shape.
+
+`open_encoder` opens either kind, a transformer over tokens or a BiLSTM over words (word_encoder.py). On processors
+dropout is our own, and the encoder can compute in bf16.
+"""
 
 import threading
 from collections.abc import Iterator
@@ -43,7 +47,7 @@ def drawing_from(generator: Generator) -> Iterator[None]:
 
 
 class ByteDropout(nn.Module):
-    """`nn.Dropout` with p rounded to a multiple of 1/256 (0.1 becomes 26/256), scaled by what is really kept.
+    """`nn.Dropout` with p rounded to a multiple of 1/256 (0.1 becomes 26/256), scaled by the share that really stays.
 
     The bytes come from torch's own generator, so its seed decides, as everywhere; or from one of `drawing_from`. On any
     other device than the processor it is `nn.Dropout`.
@@ -53,7 +57,7 @@ class ByteDropout(nn.Module):
         super().__init__()
         self.given = p
         self.dropped = round(p * LEVELS)
-        self.p = self.dropped / LEVELS  # attention of transformers asks its dropout for it
+        self.p = self.dropped / LEVELS  # attention of transformers reads it off its dropout
 
     def forward(self, values: Tensor) -> Tensor:
         if not self.training or self.dropped == 0:
@@ -124,8 +128,8 @@ def computing(precision: Precision, device: str) -> AbstractContextManager[Any]:
 class EncoderShape:
     """A small transformer to be trained from scratch, with rotary positions (RoFormer, Su et al. 2021).
 
-    A few hundred labels cannot teach absolute positions what "nearest before" means: on the embedded dialogues the same
-    shape as a BERT reaches 51 F1 and 35 EM on dev where this one reaches 68 and 50 (docs/results.md).
+    A few hundred labels cannot teach absolute positions what "nearest before" means: on the synthetic dialogues the
+    same shape as a BERT reaches 51 F1 and 35 EM on dev where this one reaches 68 and 50 (docs/results.md).
     """
 
     layers: int = 2
@@ -140,9 +144,9 @@ class EncoderShape:
 
 
 class Encoder(nn.Module):
-    """E = BERT(x_1 … x_M): pieces in, vectors out (section 4.1). The width is `self.width`.
+    """E = BERT(x_1 … x_M): tokens in, vectors out (section 4.1). The width is `self.width`.
 
-    Any encoder of transformers will do: it is given what its own `forward` takes, and nothing else is asked of it.
+    Any encoder of transformers will do: it is given what its own `forward` takes, and nothing else is required of it.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -249,9 +253,6 @@ def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: i
     model.save_pretrained(str(folder))
     tokenizer.save(folder)
     return Tokenizer.load(folder)
-
-
-# Encoders of either kind, by their folder: word pieces through transformers, or words through our own BiLSTM.
 
 
 AnyEncoder = Encoder | WordEncoder

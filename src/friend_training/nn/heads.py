@@ -18,7 +18,7 @@ UNKNOWN = -100
 class Head:
     """The decisions of one kind for U units: N slots each, of which `mask` are real, over C classes.
 
-    `scale` says how many times a unit's mean over its slots counts, once unless given: of all the spans of a sentence
+    `scale` is how many times a unit's mean over its slots counts, once unless given: of all the spans of a sentence
     few are phrases, and a plain mean would make them count the less the longer the sentence is.
     """
 

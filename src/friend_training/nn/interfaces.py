@@ -1,6 +1,6 @@
 """What a task on torch has to define; everything else (training, labelling, saving) it shares with the others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -34,6 +34,11 @@ class Definition(Protocol):
     name: str
     label_type: Any
     main_metric: str
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Everything it was made with that changes what is learnt or which weights are best on dev, by name."""
+        ...
 
     def network(self, encoder: Any) -> nn.Module:
         """The task's model on top of an encoder (`nn.encoders.AnyEncoder`, of the kind that the definition reads for),

@@ -11,7 +11,7 @@ from friend_training.errors import DeviceMemoryError
 from friend_training.nn.training import TrainingSettings
 
 SizeSetting = Literal["batch_size", "labelling_pieces"]
-"""The settings that say how much is on the device at once: in training, and in labelling."""
+"""The settings that decide how much is on the device at once: in training, and in labelling."""
 
 
 def device_of(network: nn.Module) -> torch.device:

@@ -18,7 +18,7 @@ FEWEST_POSITIONS = 8
 """An encoder that takes fewer tokens than that has no room for a dialogue."""
 
 NO_LIMIT = 10**9
-"""Tokenizers that were told no `model_max_length` say 10^30."""
+"""Tokenizers that were told no `model_max_length` give 10^30."""
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ def read_config(source: str | Path) -> Any:
 
 
 def read_tokenizer(source: str | Path) -> Any:
-    """The fast tokenizer of that encoder: others do not say which characters a token stands for."""
+    """The fast tokenizer of that encoder: others do not tell which characters a token stands for."""
     backend = _opened(source, "tokenizer", lambda: AutoTokenizer.from_pretrained(str(source), trust_remote_code=False))
     if not backend.is_fast:
         raise ConfigError(f"encoder {source}: its tokenizer has no character offsets; a fast tokenizer is needed")
@@ -68,7 +68,7 @@ def empty_model(config: Any) -> nn.Module:
 def longest_input(source: str | Path, config: Any, tokenizer: Any) -> int | None:
     """So many tokens that encoder takes at most; None where it has no table of positions and its makers name no limit.
 
-    Tables are looked for in the architecture itself: RoBERTa and its relatives count from behind the padding token, so
+    Tables are searched in the architecture itself: RoBERTa and its relatives count from behind the padding token, so
     two rows of theirs are never used, and a config does not say so.
     """
     with torch.device("meta"):  # shapes only

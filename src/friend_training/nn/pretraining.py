@@ -1,6 +1,6 @@
-"""What 'pre-trained' means for an encoder made from scratch: characters that occur alike begin alike.
+"""Pre-training of encoders made from scratch: characters, or words, that occur alike begin with like vectors.
 
-A masked language model needs thousands of steps before it learns more than frequencies (on the embedded dialogues:
+A masked language model needs thousands of steps before it learns more than frequencies (on the synthetic dialogues:
 6.0 nats after 300 steps, those of the unigram model). The classical way takes two seconds: positive pointwise mutual
 information of each character with its neighbours at the distances 1 to 3 on either side, cut down by a singular value
 decomposition (Levy & Goldberg 2014). Surnames meet surnames and verbs meet verbs; attention is left to the labels.
@@ -44,7 +44,7 @@ def pretrain_encoder(folder: str | Path, texts: Sequence[str], shape: EncoderSha
 def neighbour_vectors(
     texts: Sequence[str], tokenizer: Tokenizer, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Unit vectors [vocabulary, width] of all pieces, and which of them have neighbours at all."""
+    """Unit vectors [vocabulary, width] of all tokens, and which of them have neighbours at all."""
     tokenizer.remember(texts)
     return line_vectors([tokenizer.ids(text) for text in texts], len(tokenizer.backend), width, seed=seed)
 
@@ -52,7 +52,7 @@ def neighbour_vectors(
 def line_vectors(
     lines: Sequence[Sequence[int]], size: int, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The same for lines of numbers below `size`, be they pieces or words."""
+    """The same for lines of numbers below `size`, be they tokens or words."""
     gap = (-1,) * max(DISTANCES)  # no neighbours across lines
     line = np.array([number for numbers in lines for number in (*numbers, *gap)])
     tables = []
@@ -78,17 +78,17 @@ def _positive_information(counts: sp.csr_matrix) -> sp.csr_matrix:
     columns = np.asarray(pairs.sum(axis=0)).ravel() ** CONTEXT_SMOOTHING
     columns *= total / columns.sum()
     information = np.log(pairs.data * total / (rows[pairs.row] * columns[pairs.col]))
-    kept = information > 0
-    return sp.csr_matrix((information[kept], (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)
-
-
-# A word encoder to start from: its word vectors know the company that words keep in raw text, the rest is random.
+    positive = information > 0
+    return sp.csr_matrix((information[positive], (pairs.row[positive], pairs.col[positive])), shape=pairs.shape)
 
 
 def pretrain_word_encoder(
     folder: str | Path, sentences: Sequence[Sequence[str]], shape: WordEncoderShape, *, seed: int
 ) -> None:
-    """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder."""
+    """Write an encoder for `sentences` (raw text: the words of gold and pool, no labels) into an existing folder.
+
+    Its word vectors know the company that words keep in raw text, the rest is random.
+    """
     folder = Path(folder)
     vocabulary = WordVocabulary.of(sentences)
     if not vocabulary.forms:

@@ -4,7 +4,8 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -23,17 +24,17 @@ from friend_training.nn.interfaces import Definition
 from friend_training.nn.memory import explain_full_device
 from friend_training.nn.threads import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
+from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.processes import rank, world
-
-# What methods that work inside training ask of a task beyond the four verbs (DESIGN 4). `TorchTask` has it.
 
 
 class NetworkTask(Task, Protocol):
-    """A task whose network, batches and loss others may use: `network(batch)` gives heads for `nn.heads.unit_losses`.
+    """What methods inside training need beyond the four verbs: a task whose network, batches and loss they may use:
+    `network(batch)` gives heads for `nn.heads.unit_losses`.
 
     `network` is what predicts, evaluates and is saved; a method may put another one there. `encoder` is where its
     encoder came from, `collate` makes a batch on the device of the network, `dev_score` the function that early
-    stopping looks at.
+    stopping goes by.
     """
 
     definition: Definition
@@ -69,7 +70,7 @@ class TorchTask:
     """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
 
     Its network and all batches are on the device of that name (`nn.devices.choose_device`). Sent to another process, a
-    task looks for that device there: `auto` and `cuda` may be another card.
+    task searches that device there: `auto` and `cuda` may be another card.
 
     Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
     """
@@ -112,6 +113,17 @@ class TorchTask:
         if self._network is not None:
             self.network = self._network
 
+    @property
+    def identity(self) -> str:
+        """What training depends on besides weights, examples and plan (`runs.checkpoints.Identified`)."""
+        return repr(
+            (
+                (version("friend-training"), torch.__version__, self.device.type, torch.get_num_threads()),
+                (type(self.definition).__name__, self.definition.identity, self.settings),
+                _encoder_identity(str(self.encoder)),
+            )
+        )
+
     def collate(self, items: Sequence[Any]) -> Any:
         """Items as a batch on the device of the network."""
         return on_device(self.definition.collate(items), self.device)
@@ -138,7 +150,7 @@ class TorchTask:
             )
 
     def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:
-        """What early stopping looks at: the main metric of the present weights on the first units of dev."""
+        """What early stopping goes by: the main metric of the present weights on the first units of dev."""
         watched = self._first_units(dev)
 
         def score() -> float:
@@ -170,7 +182,7 @@ class TorchTask:
         with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
             batch = self.definition.collate(items)
             heads = self.network(on_device(batch, self.device))
-            # What was computed comes back in one go: decoding is full of small steps and looks at single numbers.
+            # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
             return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
 
     def evaluate(self, gold: Sequence[Any]) -> Evaluation:
@@ -191,10 +203,16 @@ class TorchTask:
         self.network = network
 
     def _first_units(self, dev: Sequence[Any]) -> Sequence[Any]:
-        """Early stopping looks at so many dev units at most: the rest is for choosing between iterations."""
+        """Early stopping evaluates so many dev units at most: the rest is for choosing between iterations."""
         units = 0
         for number, example in enumerate(dev):
             units += self.definition.units_in(example)
             if units >= self.settings.early_stopping_units:
                 return dev[: number + 1]
         return dev
+
+
+@cache
+def _encoder_identity(encoder: str) -> str:
+    """The digest of an encoder's files; a name of a hub stands for itself."""
+    return checkpoint_digest(encoder) if Path(encoder).is_dir() else encoder

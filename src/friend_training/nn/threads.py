@@ -1,5 +1,6 @@
-"""The gradients of a training batch by several threads: each takes some of its items from the first layer to the last.
+"""Several threads in one process, for training and for labelling.
 
+In training each takes some of the items of a batch from the first layer to the last.
 Torch's own way is to split every product over all threads; with networks as small as ours they mostly wait for each
 other. Here they meet once per step. A thread's noise comes from a generator of its own, and its gradients are added to
 the others' in a fixed order, so a seed and a number of threads give the same weights, to the bit, every time.
@@ -87,18 +88,16 @@ def _added(gradients: Sequence[Tensor | None]) -> Tensor | None:
     return sum(used[1:], start=used[0]) if used else None
 
 
-# Batches side by side: with several threads each takes whole batches, instead of all sharing every small product.
-#
-# Labelling batches are small so that they stay in the processor's caches; split over threads they would mostly wait for
-# each other. A batch that is computed by one thread alone also comes out in the same bits however many threads there
-# are.
-
-
 T = TypeVar("T")
 
 
 def side_by_side(work: Callable[[T], R], parts: Sequence[T]) -> Iterator[R]:
-    """`work` of every part, in their order, on as many threads as torch was given. A part alone gets them all."""
+    """`work` of every part, in their order, on as many threads as torch was given. A part alone gets them all.
+
+    Labelling batches are small so that they stay in the processor's caches; split over threads they would mostly wait
+    for each other. A batch that is computed by one thread alone also comes out in the same bits however many threads
+    there are.
+    """
     threads = torch.get_num_threads()
     if threads == 1 or len(parts) < 2:
         yield from map(work, parts)

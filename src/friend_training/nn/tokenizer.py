@@ -1,4 +1,4 @@
-"""Text → word pieces with their character offsets, each distinct text once."""
+"""Text → tokens with their character offsets, each distinct text once."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MOST_TEXTS = 20_000
 """So many texts are remembered, some 15 MB by their size: a small pool, or a fixed part of a large one."""
 
 Table = NDArray[np.int64]
-"""A row for each piece [n, 3]: its number, and the characters [start, end) that it stands for."""
+"""A row for each token [n, 3]: its number, and the characters [start, end) that it stands for."""
 
 
 class _Memory(dict[str, Table]):
@@ -35,7 +35,7 @@ class Tokenizer:
 
     backend: Any
     longest: int | None = None
-    """So many pieces the encoder takes at most, those at either end included; None is any number."""
+    """So many tokens the encoder takes at most, those at either end included; None is any number."""
 
     @classmethod
     def load(cls, source: str | Path) -> "Tokenizer":
@@ -45,32 +45,32 @@ class Tokenizer:
 
     @cached_property
     def memory(self) -> dict[str, Table]:
-        """Text → its pieces."""
+        """Text → its tokens."""
         rules = sha256(self.backend.backend_tokenizer.to_str().encode()).hexdigest()
         return _memories.setdefault(rules, _Memory())
 
     @cached_property
     def cls_id(self) -> int:
-        """The piece that every input begins with."""
+        """The token that every input begins with."""
         return self._special("cls", "bos", "sep", "eos", "unk")
 
     @cached_property
     def sep_id(self) -> int:
-        """The piece that every input ends with."""
+        """The token that every input ends with."""
         return self._special("sep", "eos", "cls", "bos", "unk")
 
     @cached_property
     def pad_id(self) -> int:
-        """What fills up a batch: no encoder looks at it, so any piece will do."""
+        """What fills up a batch: no encoder reads it, so any token will do."""
         return self._special("pad", "unk", "sep", "eos", "cls", "bos")
 
     @cached_property
     def unknown_id(self) -> int:
-        """What stands for a word without a piece of its own."""
+        """What stands for a word without a token of its own."""
         return self._special("unk", "mask", "sep", "eos", "cls", "bos")
 
     def _special(self, *kinds: str) -> int:
-        """The first special piece that this tokenizer has: few have all of them."""
+        """The first special token that this tokenizer has: few have all of them."""
         for kind in kinds:
             number: int | None = getattr(self.backend, f"{kind}_token_id")
             if number is not None:
@@ -79,26 +79,26 @@ class Tokenizer:
 
     @cached_property
     def speaker_ids(self) -> tuple[int, int]:
-        """The pieces that stand for the speaker of u_t and for the other: 我 and 你, or I and you.
+        """The tokens that stand for the speaker of u_t and for the other: 我 and 你, or I and you.
 
         That is what they mean to u_t, and a pre-trained encoder knows them. Where it knows none of these pairs, the
-        last pieces of 我 and 你 are as good as any.
+        last tokens of 我 and 你 are as good as any.
         """
         for same, other in (("我", "你"), ("I", "you"), ("i", "you")):
-            numbers = [self.backend.backend_tokenizer.token_to_id(piece) for piece in (same, other)]
+            numbers = [self.backend.backend_tokenizer.token_to_id(token) for token in (same, other)]
             if None not in numbers:
                 return numbers[0], numbers[1]
         return self.ids("我")[-1], self.ids("你")[-1]
 
     @cached_property
     def cuts_words_alone(self) -> bool:
-        """Whether a word's pieces are the same whatever stands beside it: not where blanks are part of pieces."""
+        """Whether a word's tokens are the same whatever stands beside it: not where blanks are part of tokens."""
         return all(self.ids(pair) == 2 * self.ids(word) for pair, word in (("a a", "a"), ("我我", "我")))
 
     def remember(self, texts: Iterable[str]) -> None:
         """Cut all texts that are new in one call, which is many times faster than one by one.
 
-        All of these are in memory afterwards, however many: who asks for them together reads them together.
+        All of these are in memory afterwards, however many: who wants them together reads them together.
         """
         distinct = dict.fromkeys(texts)
         new = [text for text in distinct if text not in self.memory]
@@ -133,7 +133,7 @@ class Tokenizer:
 
 
 def _leave_out_blanks(text: str, table: Table) -> None:
-    """Let pieces that have the blank before a word in them (▁word) stand for the word alone: labels mean words."""
+    """Let tokens that have the blank before a word in them (▁word) stand for the word alone: labels mean words."""
     if not any(map(str.isspace, text)):
         return
     blank = np.array([*map(str.isspace, text), False])
@@ -145,7 +145,7 @@ def _leave_out_blanks(text: str, table: Table) -> None:
 def write_character_vocabulary(folder: Path, texts: Sequence[str]) -> None:
     """Make a BERT vocabulary of single characters, for encoders trained from scratch.
 
-    Letters and digits also get their '##' form, because BERT's tokenizer cuts a run of them into continuing pieces.
+    Letters and digits also get their '##' form, because BERT's tokenizer cuts a run of them into continuing tokens.
     """
     characters = sorted({character for text in texts for character in text.lower() if not character.isspace()})
     continuing = [f"##{character}" for character in characters if character.isascii() and character.isalnum()]

@@ -112,7 +112,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
     distributed.begin_alike([*what.networks, *what.kept], plan.seed)
     learners = [_Learner(network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
-    looks_without_gain, step = 0, 0
+    evaluations_without_gain, step = 0, 0
     for step in range(1, plan.steps + 1):
         for network in what.networks:
             network.train()
@@ -124,11 +124,11 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
             progress(step, plan.steps)
         if step % settings.look_every == 0 or step == plan.steps:
             score = distributed.agreed(what.dev_score())
-            looks_without_gain = 0 if score > best_score else looks_without_gain + 1
+            evaluations_without_gain = 0 if score > best_score else evaluations_without_gain + 1
             if score > best_score:
                 best_score, best_step = score, step
                 best_weights = [copy_weights(network) for network in what.kept]
-            if plan.patience is not None and looks_without_gain >= plan.patience:
+            if plan.patience is not None and evaluations_without_gain >= plan.patience:
                 break
     for network, weights in zip(what.kept, best_weights, strict=True):
         network.load_state_dict(weights)

@@ -1,5 +1,7 @@
 """A small encoder of words, trained from scratch: word and affix vectors, then a BiLSTM over the sentence.
 
+The vocabulary is fixed before training; affixes tell something of words that are not in it.
+
 For a few hundred labelled sentences a BiLSTM is the better bet than a transformer: it need not learn what order is.
 """
 
@@ -18,9 +20,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from friend_training.errors import ConfigError, RunError
 from friend_training.nn.devices import PROCESSOR
-
-# Words as numbers: a vocabulary fixed before training, and the affixes that tell something of words not in it.
-
 
 VOCABULARY = "words.json"
 
@@ -61,7 +60,7 @@ def _kind(character: str) -> str:
 
 @dataclass
 class WordVocabulary:
-    """The forms that have a vector of their own. Each distinct word is looked at once and then remembered."""
+    """The forms that have a vector of their own. Each distinct word is read once and then remembered."""
 
     forms: tuple[str, ...]
     numbers: dict[str, int] = field(init=False, repr=False)
@@ -127,7 +126,7 @@ class WordEncoder(nn.Module):
         # A batch touches few rows: the others get neither gradient nor optimizer state.
         self.words = nn.Embedding(vocabulary, shape.word, padding_idx=PADDING, sparse=True)
         self.affixes = nn.EmbeddingBag(BUCKETS, shape.affix, mode="sum", sparse=True)
-        nn.init.zeros_(self.words.weight)  # what is never met says nothing
+        nn.init.zeros_(self.words.weight)  # what is never met adds nothing
         nn.init.zeros_(self.affixes.weight)
         self.dropout = nn.Dropout(shape.dropout)
         self.lstm = nn.LSTM(

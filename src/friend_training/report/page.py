@@ -34,7 +34,7 @@ from friend_training.report.scores import (
     scores_on_test,
 )
 from friend_training.runs.files import read_json_object, write_text
-from friend_training.runs.inputs import kept_gold, kept_inputs
+from friend_training.runs.inputs import saved_gold, saved_inputs
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
@@ -250,11 +250,11 @@ def _section(study: Study, method: MethodRun, task: str, found: ByIteration) -> 
     units = found[max(found)][task]
     rows = drifts(method, task, found)
     # Second models and strong friends (csrl.second) have the gold of their task.
-    gold = kept_gold(study.data_folder, task) or kept_gold(study.data_folder, task.partition(".")[0])
+    gold = saved_gold(study.data_folder, task) or saved_gold(study.data_folder, task.partition(".")[0])
     labels = units.rows["label"]
     thresholds = threshold_table(task, found)
     kinds = kinds_of(units)
-    inputs = kept_inputs(study.data_folder, [row["input"] for kind in kinds for row in kind.rows])
+    inputs = saved_inputs(study.data_folder, [row["input"] for kind in kinds for row in kind.rows])
     return TaskSection(
         task=task,
         units=units,

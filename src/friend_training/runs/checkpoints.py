@@ -1,11 +1,11 @@
-"""Checkpoints: a task, saved whole or not at all."""
+"""Checkpoints: a task, saved whole or not at all; and trainings that would end in the same bits, done once."""
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import TypeAdapter
 
@@ -13,6 +13,8 @@ from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import RunError
 from friend_training.runs.files import atomic_folder
 from friend_training.runs.processes import is_first
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Train
 
 
 def save_checkpoint(task: Task, folder: str | Path) -> str:
@@ -71,51 +73,76 @@ def _expect(folder: str | Path) -> None:
         raise RunError(f"{folder}: there is no checkpoint here")
 
 
-# Training that would end in the same bits is done once: methods that differ in one task share the other's update.
-#
-# Training is a function of the weights it goes on from, the examples, the chosen pseudo-labels and the plan, its seed
-# included. Where all of these are as they were for an earlier method, its checkpoint is taken over.
+@runtime_checkable
+class Identified(Protocol):
+    """A task that says what its training depends on besides weights, examples, pseudo-labels and plan.
+
+    `identity` is equal for two tasks, in whatever process, only if they train to the same bits. Their examples must say
+    all that they are in their `repr`, as dataclasses do.
+    """
+
+    @property
+    def identity(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """All that the end of a training depends on; `start` is the digest of the weights it goes on from."""
+    """All that the end of a training depends on; `start` is the digest of the weights it goes on from, if any."""
 
-    task: Task
+    task: Identified
+    label_type: Any
     gold: Sequence[Any]
     dev: Sequence[Any]
-    start: str
+    start: str | None
     plan: FitPlan
     pseudo: Sequence[PseudoLabel]
 
     def digest(self) -> str:
-        """Tasks and examples are told apart as objects: a comparison has them once. The order of labels counts."""
-        to_json = TypeAdapter(self.task.label_type).dump_json
-        total = hashlib.sha256(repr((id(self.task), id(self.gold), id(self.dev), self.start, self.plan)).encode())
+        """Of the content of all of it: equal trainings have equal digests in any run. The order of labels counts."""
+        to_json = TypeAdapter(self.label_type).dump_json
+        total = hashlib.sha256(f"{self.task.identity}\n{self.start}\n{self.plan}\n".encode())
+        for examples in (self.gold, self.dev):
+            for example in examples:
+                total.update(repr(example).encode() + b"\n")
+            total.update(b"\n")
         for one in self.pseudo:
-            total.update(f"{one.input.id}\n{one.unit}\n{one.weight!r}\n".encode() + to_json(one.label) + b"\n")
+            total.update(f"{one.input!r}\n{one.unit}\n{one.weight!r}\n".encode() + to_json(one.label) + b"\n")
         return total.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """Where a training ended and what was said of it. `held` keeps the ids of its objects their own."""
+class Trained:
+    """Where a training ended, and what the run it belongs to remembers of it."""
 
     checkpoint: Path
     result: dict[str, Any]
-    held: tuple[object, ...]
 
 
-class SameFits:
-    """Shared by the methods of one comparison, which run one after the other in one process."""
+class EqualTrainings:
+    """Trainings that would end in the same bits are done once: their checkpoint is taken over by its digest.
 
-    def __init__(self) -> None:
-        self._done: dict[str, Done] = {}
+    Methods of one study that differ in one task share the other's update, and variants of an experiment their Base.
+    `runs` are folders of other runs whose trainings may be taken over.
+    """
 
-    def found(self, digest: str) -> Done | None:
-        """What a training of this digest has ended in, if its checkpoint is still there."""
-        done = self._done.get(digest)
-        return done if done is not None and done.checkpoint.is_dir() else None
+    def __init__(self, runs: Iterable[Run] = ()) -> None:
+        self._trained: dict[str, Trained] = {}
+        for run in runs:
+            for done in run.finished():
+                if isinstance(done.step, Train) and TRAINING in done.result:
+                    checkpoint = run.checkpoint(done.step.task, done.step.iteration)
+                    self.remember(done.result[TRAINING], checkpoint, done.result)
 
-    def remember(self, digest: str, fit: Fit, checkpoint: Path, result: dict[str, Any]) -> None:
-        self._done[digest] = Done(checkpoint, result, (fit.task, fit.gold, fit.dev))
+    def find(self, digest: str) -> Trained | None:
+        """What a training of this digest has ended in, if its checkpoint is still there, to the bit."""
+        found = self._trained.get(digest)
+        if found is None or not found.checkpoint.is_dir():
+            return None
+        return found if checkpoint_digest(found.checkpoint) == found.result["digest"] else None
+
+    def remember(self, digest: str, checkpoint: Path, result: dict[str, Any]) -> None:
+        self._trained.setdefault(digest, Trained(checkpoint, result))
+
+
+TRAINING = "training"
+"""Under this name a step of training keeps its digest."""

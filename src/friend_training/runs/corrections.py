@@ -1,6 +1,6 @@
-"""Pseudo-labels that a person has looked at: accepted, corrected or rejected by hand.
+"""Pseudo-labels that a person has judged: accepted, corrected or rejected by hand.
 
-They are kept in the run folder, corrections.jsonl, one JSON object per line, and the last one about a unit wins:
+They are saved in the run folder, corrections.jsonl, one JSON object per line, and the last one about a unit wins:
 
     {"task": "csrl", "unit": "d1|3-4", "verdict": "corrected", "label": {"predicate": …, "arguments": […]}}
 
@@ -26,7 +26,8 @@ from friend_training.runs.files import one_at_a_time, write_text
 CORRECTIONS = "corrections.jsonl"
 
 Verdict = Literal["accepted", "corrected", "rejected", "withdrawn"]
-"""Accepted and corrected labels are gold from now on; a rejected unit is never chosen; withdrawn: nothing was said."""
+"""Accepted and corrected labels are gold from now on; a rejected unit is never chosen; withdrawn: as if nobody had
+judged it."""
 
 _REASONS: dict[Verdict, Reason] = {
     "accepted": Reason.ACCEPTED_BY_HAND,
@@ -38,8 +39,8 @@ GOLD_BY_HAND = frozenset({Reason.ACCEPTED_BY_HAND.value, Reason.CORRECTED_BY_HAN
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a person said of one unit. `label` is the right one, as JSON: also of an accepted unit, because the next
-    iteration's model may label it otherwise."""
+    """What a person decided about one unit. `label` is the right one, as JSON: also of an accepted unit, because the
+    next iteration's model may label it otherwise."""
 
     task: str
     unit: str
@@ -78,7 +79,7 @@ def read_corrections(folder: str | Path) -> list[Correction]:
     return found
 
 
-def keep_correction(folder: str | Path, correction: Correction) -> None:
+def save_correction(folder: str | Path, correction: Correction) -> None:
     """Add a correction to a run, whole or not at all, whoever else adds one at the same time."""
     folder = Path(folder)
     with one_at_a_time(folder / CORRECTIONS):
@@ -93,7 +94,7 @@ def standing(corrections: Iterable[Correction]) -> dict[tuple[str, str], Correct
 
 
 def rulings(folder: str | Path, label_types: Mapping[str, Any]) -> dict[str, dict[str, Ruling]]:
-    """For each task of a run what was said of its units, every label checked by the task's own type."""
+    """For each task of a run what people decided about its units, every label checked by the task's own type."""
     folder = Path(folder)
     found: dict[str, dict[str, Ruling]] = {task: {} for task in label_types}
     for (task, unit), correction in standing(read_corrections(folder)).items():
@@ -114,8 +115,8 @@ def rulings(folder: str | Path, label_types: Mapping[str, Any]) -> dict[str, dic
 
 def digest(by_task: Mapping[str, Mapping[str, Ruling]]) -> str:
     """What a selection went by, in 64 characters."""
-    said = sorted((task, unit, r.reason, r.label) for task, units in by_task.items() for unit, r in units.items())
-    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+    decided = sorted((task, unit, r.reason, r.label) for task, units in by_task.items() for unit, r in units.items())
+    return hashlib.sha256(json.dumps(decided, ensure_ascii=False).encode()).hexdigest()
 
 
 Places = Mapping[int, Ruling]
@@ -143,7 +144,7 @@ def overruled(decisions: Decisions, places: Places) -> Decisions:
 
 
 def with_labels_by_hand(rows: pa.Table, places: Places) -> pa.Table:
-    """Put the right labels into the store's rows; whether they are right by hidden gold too, nobody has looked."""
+    """Put the right labels into the store's rows; whether they are right by hidden gold too, nobody has checked."""
     changed = {
         row: ruling.label
         for row, ruling in places.items()

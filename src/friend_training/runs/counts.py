@@ -1,4 +1,4 @@
-"""What a method got right in each test example: the material of significance tests, kept in its run folder."""
+"""What a method got right in each test example: the material of significance tests, saved in its run folder."""
 
 import zipfile
 import zlib
@@ -16,11 +16,11 @@ _DAMAGED = (
     *(ValueError, EOFError, KeyError, AttributeError, RuntimeError, NotImplementedError),
     *(zipfile.BadZipFile, zlib.error),
 )
-"""What NumPy and the archive under it say of a file that is not what was written."""
+"""The errors of NumPy, and of the archive under it, for a file that is not what was written."""
 
 
 def add_counts(run: Path, task: str, counts: Counts) -> None:
-    """Keep the counts of one task beside those of the others."""
+    """Save the counts of one task beside those of the others."""
     before = load_counts(run / COUNTS) if (run / COUNTS).is_file() else {}
     save_counts(run / COUNTS, before | {task: counts})
 

@@ -1,7 +1,7 @@
 """Writing so that a reader never meets half a file, and nothing that is not ours is lost: a new name, then one rename.
 
 What is being written has a name that nobody can foresee, beside its target. Only a regular file takes the place of a
-regular file, and a folder takes the place of another only where whoever writes it says that the other is its own.
+regular file, and a folder takes the place of another only where the other is the writer's own.
 """
 
 import errno
@@ -33,7 +33,7 @@ _UNFINISHED = re.compile(rf"\.friend-training-{_HOST}-(\d+)-[0-9a-f]{{16}}\.tmp"
 
 
 _cleared: set[Path] = set()
-"""The folders that this process has looked through for what killed ones left; once is enough."""
+"""The folders that this process has searched for what killed ones left; once is enough."""
 
 _standing: dict[Path, tuple[int, int]] = {}
 """The run folders that this process writes: whatever becomes of them meanwhile, none of their parts is made again."""
@@ -162,7 +162,7 @@ def _new_file(path: Path) -> int:
 
 
 def check_output(path: Path, *, force: bool) -> None:
-    """Before a command begins: whether its output may be written there. What is there is replaced only if asked."""
+    """Before a command begins: whether its output may be written there. What is there is replaced only on request."""
     _expect_regular(path)
     if path.exists() and not force:
         raise ConfigError(f"{path} is already there; --force replaces it")
@@ -270,7 +270,7 @@ def explain_full_disk(run: str | Path) -> Iterator[None]:
 
 @contextmanager
 def _noticing_full_disk(folder: Path) -> Iterator[None]:
-    """Some writers (numpy, torch.save) only say that a write came out short: look at the disk before cleaning up."""
+    """Some writers (numpy, torch.save) only report that a write came out short: check the disk before cleaning up."""
     try:
         yield
     except Exception as error:
@@ -299,9 +299,6 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-# Reading JSON files that we wrote whole: if one of them is not what it should be, somebody else damaged it.
 
 
 def read_json_object(path: Path, expected: str, *, needed: tuple[str, ...] = ()) -> dict[str, Any]:

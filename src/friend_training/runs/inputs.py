@@ -1,4 +1,4 @@
-"""What a reader wants to see beside the store: the texts of the pool and the labels of gold, kept in the run folder.
+"""What a reader wants to see beside the store: the texts of the pool and the gold labels, saved in the run folder.
 
     inputs.parquet   id, input: the input as JSON
     gold.parquet     task, label: the label as JSON, written as the store writes labels
@@ -24,7 +24,7 @@ INPUTS, GOLD = "inputs.parquet", "gold.parquet"
 AT_A_TIME = 10_000
 
 
-def keep_inputs(folder: Path, inputs: Iterable[Input]) -> None:
+def save_inputs(folder: Path, inputs: Iterable[Input]) -> None:
     """Inputs are dataclasses, or whatever else pydantic can write as JSON. They are written as they come."""
     schema = pa.schema([("id", pa.string()), ("input", pa.string())])
     with recorded_file(folder / INPUTS) as temporary, pq.ParquetWriter(temporary, schema) as writer:
@@ -33,18 +33,18 @@ def keep_inputs(folder: Path, inputs: Iterable[Input]) -> None:
             writer.write_table(pa.table([[given.id for given in batch], _json(batch)], schema=schema))
 
 
-def keep_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
+def save_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
     """The gold labels that each task was trained on: what is chosen should look like them."""
     names = [task for task, of_task in labels.items() for _ in of_task]
     _write(folder / GOLD, {"task": names, "label": _json(label for of_task in labels.values() for label in of_task)})
 
 
-def is_kept(folder: Path) -> bool:
+def is_saved(folder: Path) -> bool:
     return (folder / INPUTS).is_file() and (folder / GOLD).is_file()
 
 
-def kept_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
-    """The JSON of these inputs, as far as the run has kept them."""
+def saved_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
+    """The JSON of these inputs, as far as the run has saved them."""
     wanted = sorted(set(ids))
     if not (folder / INPUTS).is_file() or not wanted:
         return {}
@@ -52,8 +52,8 @@ def kept_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     return dict(zip(rows["id"].to_pylist(), rows["input"].to_pylist(), strict=True))
 
 
-def kept_gold(folder: Path, task: str) -> list[str]:
-    """The JSON of a task's gold labels, as far as the run has kept them."""
+def saved_gold(folder: Path, task: str) -> list[str]:
+    """The JSON of a task's gold labels, as far as the run has saved them."""
     if not (folder / GOLD).is_file():
         return []
     labels: list[str] = _read(folder / GOLD, ("task", "label"), ("task", "=", task))["label"].to_pylist()
@@ -64,8 +64,8 @@ def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any]) ->
     try:
         found = pq.read_table(path, columns=list(columns), filters=[wanted])
     except (pa.ArrowException, OSError) as error:
-        said = str(error).partition("\n")[0][:200]
-        raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({said})") from error
+        reason = str(error).partition("\n")[0][:200]
+        raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({reason})") from error
     check_file(path)
     return found
 

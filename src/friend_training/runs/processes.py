@@ -5,7 +5,7 @@ them go through the same phases in the same order. Those that train are done by 
 is done by the first alone, and only the first ever writes: the others wait for the record of the phase, and then read
 what it left in the run folder, which every machine must see under the same name (a shared file system).
 
-To wait is to look for a file. A barrier would need one more on every way through a phase, also where its result is
+To wait is to check for a file. A barrier would need one more on every way through a phase, also where its result is
 found on disk, and gives up after half an hour, while labelling may take a day. When a process dies, the launcher ends
 the others, waiting or not.
 """
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 LOOK_EVERY = 0.05
-"""Seconds between two looks for a file."""
+"""Seconds between two checks for a file."""
 
 
 def rank() -> int:

@@ -1,17 +1,16 @@
-"""Between what works (tasks, steps) and who watches: says which method a step belongs to and how far it is."""
+"""How far a run is, for whoever watches it: steps planned, started and finished, and how fast the pool is labelled."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from friend_training.runs.steps import Label, MethodStep, Step
 
-# Who wants to know how far a run is: the command draws its progress from this.
-
 
 class Listener(Protocol):
-    """Hears of every step of a run, in order."""
+    """Hears of every step of a run, in order; the command draws its progress from this."""
 
     def planned(self, steps: Sequence[Step], finished: Sequence[Step]) -> None:
         """All steps to come, and those that an earlier process finished."""
@@ -40,9 +39,6 @@ class Silence:
 
     def finished(self, step: Step) -> None:
         pass
-
-
-# How fast the pool is being labelled, and how long that will still take.
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +140,13 @@ class Relay:
         self._step = step
         self._parts, self._share = (0, self._label_parts if isinstance(step, Label) else 1), 0.0
         self._listener.started(self._of_method(step))
+
+    @contextmanager
+    def step(self, step: Step) -> Iterator[None]:
+        """Around work that is a step: it is told when it begins and when it is done."""
+        self.started(step)
+        yield
+        self.finished(step)
 
     def paced(self, step: Step, pace: Pace) -> None:
         if isinstance(self._listener, PaceListener):

@@ -9,7 +9,7 @@ phases/             one file per finished step: its result, seconds, peak memory
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)
 set-aside/          inputs of the pool that could not be read, with the reason
-corrections.jsonl   what people said of pseudo-labels, if they did (see corrections.py)
+corrections.jsonl   what people decided about pseudo-labels (see corrections.py)
 metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
 lock, writer        while a process writes the run: its lock, and the number of the process
 """
@@ -49,15 +49,16 @@ from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.steps import Evaluate, Step, Test, Train, done_by_all, parse_step
 from friend_training.runs.store import Store
 
-# What a run was made with: enough to make it again, nothing that tells whose machine it was.
-
 
 def environment() -> dict[str, Any]:
+    """What a run was made with: enough to make it again, nothing that tells whose machine it was."""
+    # A package that is being installed at this moment, or whose removal was cut off, has no name: it is left out.
+    named = (found for found in distributions() if found.metadata["Name"] is not None)
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "packages": dict(sorted((found.name, found.version) for found in distributions())),
+        "packages": dict(sorted((found.name, str(found.version)) for found in named)),
     }
 
 

@@ -66,7 +66,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class FindThresholds:
-    """Find on dev the thresholds that promise the precision asked for."""
+    """Find on dev the thresholds that promise the precision aimed at."""
 
     iteration: int
 
@@ -112,7 +112,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Keep what the reported models got right in each test example: a step of older runs, today part of `Test`."""
+    """Save what the reported models got right in each test example: a step of older runs, today part of `Test`."""
 
     @property
     def name(self) -> str:

@@ -30,7 +30,7 @@ LABELLED = pa.schema(
         pa.field("label", pa.string(), nullable=False),  # JSON, by the task's `label_type`
         pa.field("confidence", pa.float64(), nullable=False),
         pa.field("content", pa.bool_(), nullable=False),
-        pa.field("kind", pa.string()),  # what sort of label it is; null: the label itself says it
+        pa.field("kind", pa.string()),  # what sort of label it is; null: the label is its own kind
         pa.field("match", pa.float64()),  # over all friendships; null: nothing to match
         pa.field("matches", pa.map_(pa.string(), pa.float64()), nullable=False),  # friendship → score
         pa.field("correct", pa.bool_()),  # against hidden gold, where there is any: for diagnosis, never for selection

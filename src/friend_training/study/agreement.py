@@ -14,7 +14,7 @@ from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriti
 from friend_training.runs.run import Run
 from friend_training.study.data import Progress, load_data
 from friend_training.study.folders import method_folder, run_config, shared_resources
-from friend_training.study.setup import encoder_source, make_bridge
+from friend_training.study.resources import encoder_source, make_bridge
 from friend_training.types import Dialogue, Rewrite, Roles
 
 LABELS: dict[str, TypeAdapter[Any]] = {"csrl": TypeAdapter(Roles), "rewriting": TypeAdapter(Rewrite)}
@@ -24,7 +24,7 @@ ROUNDS = 5
 def agreement_of_run(
     folder: Path, method: str, data_dir: Path | None, progress: Progress = lambda done, total: None
 ) -> list[dict[str, Any]]:
-    """One record per iteration. Needs a pool whose gold is known, as that of the embedded dialogues is.
+    """One record per iteration. Needs a pool whose gold is known, as that of the synthetic dialogues is.
 
     Units are predicates (task a is CSRL); the friend is right where the rewrite of the predicate's utterance is.
     Friends agree where m_k = 1. ε is how often they do when each looks at another dialogue.

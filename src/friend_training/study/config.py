@@ -1,8 +1,12 @@
-"""The config of a run: every setting written out, unknown keys are errors."""
+"""The config of a run: what may be set, what it is where nothing is said, and what each setting is for.
+
+The sentence below a setting is its description: `friend-train config show` prints it. Unknown settings are errors.
+"""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 import yaml
 from pydantic import (
@@ -17,11 +21,13 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from friend_training.core import selector
 from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
+from friend_training.study.aliases import OLD_CONFIG_NAMES, current_form
 
 # What all sections of a config share: every setting is known and stays what it is.
 
@@ -29,6 +35,8 @@ from friend_training.methods.registry import METHODS
 Share = Annotated[float, Field(ge=0, le=1)]
 
 Count = Annotated[int, Field(ge=1)]
+
+Rate = Annotated[float, Field(gt=0)]
 
 
 PlainName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
@@ -39,7 +47,9 @@ _LONGEST_SHOWN = 100
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    """Settings that belong together. The sentence below a setting is its description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 def settings_refused(error: ValidationError, where: str) -> ConfigError:
@@ -56,51 +66,60 @@ def _shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-# The section of a config that says where data come from: made by us, public, or your own files.
+# Where dialogues and labels come from: made by us, public, or your own files.
 
 
 PoolCorpus = Literal["lccc", "xdailydialog", "cped", "corecode", "kdconv", "duconv-raw"]
 
 
-class EmbeddedData(Section):
-    """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues.
+class SyntheticDataConfig(Section):
+    """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues."""
 
-    `domain` is where gold comes from, `target` what dev, test and the unlabeled pool are made of.
-    """
+    kind: Literal["synthetic"]
+    """Dialogues that the project makes itself; nothing has to be there."""
+    domain: Literal["film", "travel"] = "film"
+    """What the dialogues with gold labels are about."""
+    target: Literal["film", "travel"] = "film"
+    """What dev, test and the unlabeled pool are about; another one than `domain` is domain generalisation."""
+    csrl_labels: Count = 300
+    """Labelled predicates that CSRL starts with, drawn with the seed."""
+    rewriting_labels: Count = 500
+    """Labelled dialogues that rewriting starts with, drawn with the seed."""
+    dev: Count = 300
+    """Dialogues of dev."""
+    test: Count = 1000
+    """Dialogues of test."""
+    pool: Count = 2000
+    """Unlabeled dialogues."""
+    bridge_sentences: Count = 4000
+    """Labelled sentences that a trained bridge learns from; a tenth of them is its dev."""
 
-    kind: Literal["embedded"]
-    domain: Literal["film", "travel"]
-    target: Literal["film", "travel"]
-    csrl_labels: Count
-    rewriting_labels: Count
-    dev: Count
-    test: Count
-    pool: Count
-    bridge_sentences: Count
 
-
-class PublicData(Section):
-    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share.
-
-    Labels are so many predicates or dialogues drawn with the run's seed; null takes all there are. `pool_of`
-    'labelled' makes the pool of training dialogues that are not among the drawn ones, whose hidden gold can tell which
-    pseudo-labels are right; 'chats' are dialogues that nobody has labelled. `pool_corpora` are the chats to take, as
-    many of each; empty is LCCC as in the paper, and others only when it is used up (data/pool.py).
-    `dev` is so many predicates and dialogues of dev; null takes all there are.
-    `finder` finds the predicates of chats: LTP, from the folder `ltp`, or the bridge, where that is HanLP; then `ltp`
-    may be null.
-    """
+class PublicDataConfig(Section):
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share."""
 
     kind: Literal["public"]
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA; `friend-train data list` names them."""
     scenario: Literal["few-shot", "domain-generalisation"]
-    csrl_labels: Count | None
-    rewriting_labels: Count | None
-    dev: Count | None
-    pool: Count
-    finder: Literal["ltp-verbs", "ltp-framed-verbs", "hanlp-frames"]
-    ltp: str | None
-    pool_of: Annotated[Literal["chats", "labelled"], Field(exclude_if=lambda said: said == "chats")] = "chats"
-    pool_corpora: Annotated[tuple[PoolCorpus, ...], Field(exclude_if=lambda names: not names)] = ()
+    """Few-shot tests in the domain of the labels, domain generalisation in another one."""
+    csrl_labels: Count | None = None
+    """Labelled predicates that CSRL starts with, drawn with the seed; null takes all there are."""
+    rewriting_labels: Count | None = None
+    """Labelled dialogues that rewriting starts with, drawn with the seed; null takes all there are."""
+    dev: Count | None = 300
+    """Predicates and dialogues of dev; null takes all there are."""
+    pool: Count = 3000
+    """Unlabeled dialogues."""
+    finder: Literal["ltp-verbs", "ltp-framed-verbs", "hanlp-frames"] = "ltp-framed-verbs"
+    """Who finds the predicates of unlabeled dialogues: LTP, or HanLP where that is the bridge."""
+    ltp: str | None = "ltp-tiny-zh-srl"
+    """LTP's folder, or its name below FRIEND_TRAINING_MODELS; null where the finder is HanLP."""
+    pool_of: Literal["chats", "labelled"] = "chats"
+    """Dialogues that nobody has labelled, or training dialogues that were not drawn, whose hidden gold can tell which
+    pseudo-labels are right (few-shot only)."""
+    pool_corpora: tuple[PoolCorpus, ...] = ()
+    """Chats to take for the pool, as many of each; with none named, LCCC as in the paper and others when it is used
+    up."""
 
     @field_validator("ltp")
     @classmethod
@@ -117,47 +136,53 @@ class PublicData(Section):
         return pool_of
 
 
-class FileData(Section):
-    """Your own files, in any known format. Predicates of the pool are those that the file gives.
-
-    A pool that is a folder, a pattern with * or an address (s3://…) is one of shards (data/sharded_pool.py): it is
-    never held in memory, and its broken dialogues are set aside.
-    """
+class FileDataConfig(Section):
+    """Your own files, in any known format."""
 
     kind: Literal["files"]
+    """Your own files, in any format that `friend-train data` knows; paths begin at --data-dir."""
     csrl_train: str
+    """Dialogues with labelled predicates, to train CSRL on."""
     csrl_dev: str
+    """The same for dev: early stopping, and the choice of an iteration."""
     csrl_test: str
+    """The same for test, which nothing is chosen by."""
     rewriting_train: str
+    """Dialogues with rewrites, to train rewriting on."""
     rewriting_dev: str
+    """The same for dev."""
     rewriting_test: str
+    """The same for test."""
     pool: str
+    """Unlabeled dialogues with the predicates that the file gives; a folder, a pattern with * or an address (s3://…)
+    is a pool of shards, which is never held in memory and whose broken dialogues are set aside."""
 
 
-# The pick threshold in a config: a number, or what it is to be found by (the paper's open question).
-#
-# pick_threshold: 0.6
-# pick_threshold: {precision: 0.8}    # the lowest of which 80 % of the chosen are expected to be right, by dev
-# pick_threshold: {share: 0.1}        # whatever keeps a tenth of the units that can be chosen
+# The pick threshold: a number, or what it is to be found by (the paper's open question).
 
 
-class ToPrecision(Section):
+class PrecisionThresholdConfig(Section):
     """Found anew in each iteration on dev, which is labelled as if it had no labels (loop/thresholds.py)."""
 
     precision: Share
+    """The share of the chosen that is expected to be right, by dev; the lowest such threshold is taken."""
 
 
-class ToShare(Section):
+class ShareThresholdConfig(Section):
     """Found anew in each iteration on the pool itself."""
 
     share: Share
+    """The share of the units that can be chosen that is to be chosen."""
+
+
+FoundThreshold = PrecisionThresholdConfig | ShareThresholdConfig
 
 
 def _kind(given: Any) -> str | None:
     match given:
-        case ToPrecision() | {"precision": _}:
+        case PrecisionThresholdConfig() | {"precision": _}:
             return "precision"
-        case ToShare() | {"share": _}:
+        case ShareThresholdConfig() | {"share": _}:
             return "share"
         case dict():
             return None
@@ -166,7 +191,9 @@ def _kind(given: Any) -> str | None:
 
 
 PickThreshold = Annotated[
-    Annotated[Share, Tag("number")] | Annotated[ToPrecision, Tag("precision")] | Annotated[ToShare, Tag("share")],
+    Annotated[Share, Tag("number")]
+    | Annotated[PrecisionThresholdConfig, Tag("precision")]
+    | Annotated[ShareThresholdConfig, Tag("share")],
     Discriminator(
         _kind,
         custom_error_type="threshold",
@@ -175,12 +202,12 @@ PickThreshold = Annotated[
 ]
 
 
-def pick_of(threshold: float | ToPrecision | ToShare) -> selector.Pick:
+def pick_of(threshold: float | FoundThreshold) -> selector.Pick:
     """The rule that a selector picks by."""
     match threshold:
-        case ToPrecision(precision=target):
+        case PrecisionThresholdConfig(precision=target):
             return selector.Precision(target)
-        case ToShare(share=fraction):
+        case ShareThresholdConfig(share=fraction):
             return selector.Share(fraction)
         case _:
             return selector.Threshold(threshold)
@@ -196,13 +223,11 @@ def in_words(threshold: Any) -> str:
 
 
 Mark = Literal["after", "input"]
-"""`nn.role_labeller.PredicateMark`, written again because that room imports torch and a config must not wait for it."""
+"""`PredicateMark` of tasks/role_labelling.py, written again: that imports torch, and a config must not wait for it."""
 
-
-Checked = Literal["balanced", "all"]
 
 Repeats = Literal["apart", "joined", "once"]
-"""`nn.bio.Adjacent`, for the same reason."""
+"""`Adjacent` of tasks/role_labelling.py, for the same reason."""
 
 
 def _known(method: str) -> str:
@@ -225,14 +250,19 @@ def _device(name: str) -> str:
 Device = Annotated[str, AfterValidator(_device)]
 
 
-class ScratchEncoder(Section):
-    """A small transformer of our own making; its embeddings come from the unlabeled text (nn/pretraining.py)."""
+class ScratchEncoderConfig(Section):
+    """A small transformer of our own making (nn/pretraining.py)."""
 
     kind: Literal["scratch"]
-    layers: Count
-    width: Count
-    heads: Count
-    dropout: Share
+    """A small transformer of our own making; its word embeddings come from the unlabeled text."""
+    layers: Count = 2
+    """Layers of the transformer."""
+    width: Count = 128
+    """Numbers per token."""
+    heads: Count = 4
+    """Attention heads; each needs an even part of the width."""
+    dropout: Share = 0.1
+    """Share of the numbers that training leaves out at random."""
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> Self:
@@ -242,170 +272,206 @@ class ScratchEncoder(Section):
         return self
 
 
-class PretrainedEncoder(Section):
-    """Any encoder of transformers with a fast tokenizer: a folder, one below FRIEND_TRAINING_MODELS, or a hub name."""
+class PretrainedEncoderConfig(Section):
+    """Any encoder of transformers with a fast tokenizer."""
 
     kind: Literal["pretrained"]
+    """Any encoder of transformers with a fast tokenizer."""
     source: str
+    """Its folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
 
 
 class TrainedBridgeConfig(Section):
     """Our own sentence SRL model: it is given the predicate and answers for it. Trained before everything else."""
 
     kind: Literal["trained"]
-    steps: Count
-    patience: Count | None
-    dev: Count
-    # Left out where they say what they said before they were written out: the name of a result must not change.
-    predicate_mark: Annotated[Mark, Field(exclude_if=lambda mark: mark == "after")] = "after"
-    adjacent: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
+    """Our own sentence SRL model, trained before everything else: it is given the predicate and answers for it."""
+    steps: Count = 1000
+    """Training steps."""
+    patience: Count | None = None
+    """Training stops after so many evaluations on dev without a better one; null never stops early."""
+    dev: Count = 300
+    """Sentences that early stopping evaluates on."""
+    predicate_mark: Mark = "after"
+    """Where the bridge is told of its predicate: in the encoder's input, or after the encoder, which is faster."""
+    adjacent: Repeats = "apart"
+    """Where a role may begin anew: right behind itself (apart), only after something else (joined), or nowhere (once:
+    of several spans the likeliest is taken)."""
 
 
-class LtpBridge(Section):
-    """LTP's parser, from a folder as PretrainedEncoder finds it."""
+class LtpBridgeConfig(Section):
+    """LTP's parser."""
 
     kind: Literal["ltp"]
-    source: str
+    """LTP's sentence SRL parser."""
+    source: str = "ltp-tiny-zh-srl"
+    """Its folder, or its name below FRIEND_TRAINING_MODELS."""
 
 
-class HanlpBridge(Section):
-    """A pre-trained model of HanLP (the extra friend-training[hanlp])."""
+class HanlpBridgeConfig(Section):
+    """A pre-trained model of HanLP."""
 
     kind: Literal["hanlp"]
-    model: str
+    """A pre-trained model of HanLP (the extra friend-training[hanlp])."""
+    model: str = "CLOSE_TOK_POS_NER_SRL_DEP_SDP_CON_ELECTRA_SMALL_ZH"
+    """HanLP's name of the model."""
 
 
-class Training(Section):
-    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not.
+class TrainingConfig(Section):
+    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not."""
 
-    `precision` 'bf16': the encoder computes in it, here and when it labels (nn/encoder.py). It may be left out.
-    """
-
-    batch_size: Count
-    encoder_rate: Annotated[float, Field(gt=0)]
-    head_rate: Annotated[float, Field(gt=0)]
-    weight_decay: Annotated[float, Field(ge=0)]
-    warm_up: Share
-    clip: Annotated[float, Field(gt=0)]
-    look_every: Count
-    early_stopping_units: Count
-    labelling_pieces: Count
-    precision: Annotated[Literal["fp32", "bf16"], Field(exclude_if=lambda said: said == "fp32")] = "fp32"
-
-
-class Task(Section):
-    """One task of the run: its Base, its updates, its selector.
-
-    `pick_threshold` and `confidence_weight` are the paper's; `sst_threshold` is self-training's own, since a threshold
-    on confidence alone is another thing. Both are numbers, or found automatically (pick_thresholds.py).
-    `content`: 'only' chooses nothing but labels that say something. `balance`: 'gold' chooses labels of each kind (an
-    argument in another turn, or none; a rewrite that changes something, or not) as often as gold
-    has them, 'dev' as often as dev has, for a domain that gold is not of.
-    """
-
-    base_steps: Count
-    base_patience: Count | None
-    update_steps: Count
-    restart: bool
-    pseudo_weight: Annotated[float, Field(ge=0)]
-    pick_threshold: PickThreshold
-    sst_threshold: PickThreshold
-    confidence_weight: Share
-    content: Literal["any", "only"]
-    balance: Annotated[Literal["none", "gold", "dev"], Field(exclude_if=lambda said: said == "none")] = "none"
-    training: Training
+    batch_size: Count = 16
+    """Examples per training step; lower it where memory is short."""
+    encoder_rate: Rate = 1e-4
+    """Learning rate of the encoder."""
+    head_rate: Rate = 1e-3
+    """Learning rate of what stands on the encoder and starts from nothing."""
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    """AdamW's weight decay."""
+    warm_up: Share = 0.1
+    """Share of the steps in which the rates rise; then they fall to zero in a line."""
+    clip: Rate = 1.0
+    """Longest norm of the gradients; longer ones are cut to it."""
+    look_every: Count = 50
+    """Steps between two evaluations on dev; the best weights are kept."""
+    early_stopping_units: Count = 300
+    """Units of dev that those evaluations see at most."""
+    labelling_pieces: Count = 1024
+    """Tokens per batch when the model predicts; lower it where memory is short."""
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """What the encoder computes in, in training and when it labels; bf16 is fast on processors that have it."""
 
 
-class Tasks(Section):
-    csrl: Task
-    rewriting: Task
+class TaskConfig(Section):
+    """One task of the run: its Base, its updates, its selector."""
+
+    base_steps: Count = 400
+    """Training steps of Base, the model that all methods start from."""
+    base_patience: Count | None = 4
+    """Base stops after so many evaluations on dev without a better one; null never stops early."""
+    update_steps: Count = 150
+    """Training steps of each iteration's update on gold and chosen pseudo-labels."""
+    restart: bool = False
+    """Whether an update starts from the encoder again; otherwise it goes on from the last weights."""
+    pseudo_weight: Annotated[float, Field(ge=0)] = 1.0
+    """The paper's λ: what a pseudo-label weighs in the loss, where gold weighs 1."""
+    pick_threshold: PickThreshold = 0.6
+    """The score from which a pseudo-label is chosen: a number, {precision: 0.8} (of the chosen so many are expected to
+    be right, by dev) or {share: 0.1} (of the units that can be chosen)."""
+    sst_threshold: PickThreshold = 0.6
+    """The same for self-training, whose score is the confidence alone."""
+    confidence_weight: Share = 0.2
+    """The paper's α and β: what confidence weighs in the score; the match with the friend weighs the rest."""
+    content: Literal["any", "only"] = "only"
+    """Whether any label may be chosen, or only one that says something: an argument, an insertion."""
+    balance: Literal["none", "gold", "dev"] = "none"
+    """Whether labels of each kind (an argument in another turn or none; a rewrite that changes something or not) are
+    chosen as often as gold has them, or dev, for a domain that gold is not of."""
+    training: TrainingConfig = TrainingConfig()
+    """How this task's model is trained."""
 
 
-class Friendship(Section):
-    """How the translations of the two tasks are compared (see friendships/csrl_rewriting.py)."""
+class TasksConfig(Section):
+    """The two tasks of the case study."""
 
-    scoring: Literal["paper", "role-aware"]
-    mean: Literal["geometric", "arithmetic"]
-    speakers: Literal["keep", "drop"]
+    csrl: TaskConfig = TaskConfig()
+    """Conversational semantic role labelling: the arguments of a predicate, wherever in the dialogue they are."""
+    rewriting: TaskConfig = TaskConfig()
+    """Dialogue rewriting: the last utterance, so that it can be understood alone."""
 
 
-class LocalEngine(Section):
-    """Label the pool on this machine: with one worker in this process, with more in as many of their own."""
+class FriendshipConfig(Section):
+    """How the translations of the two tasks are compared (friendships/csrl_rewriting.py)."""
+
+    scoring: Literal["paper", "role-aware"] = "paper"
+    """Whether arguments are compared as the paper does it, run together, or role by role."""
+    mean: Literal["geometric", "arithmetic"] = "geometric"
+    """How a rewrite's match is averaged over its predicates."""
+    speakers: Literal["keep", "drop"] = "keep"
+    """Whether a bare speaker token (a dropped I or you) that the other side does not write out counts, or is left out
+    of the comparison."""
+
+
+class LocalEngineConfig(Section):
+    """Label the pool on this machine."""
 
     kind: Literal["local"]
-    workers: Count
+    """This machine labels the pool."""
+    workers: Count = 1
+    """One works in this process, more in as many processes of their own."""
 
 
-class RayEngine(Section):
-    """Label the pool on a Ray cluster (the extra friend-training[ray]).
-
-    `address` is that of the cluster, 'auto' the one this machine belongs to, null one that is started here and now.
-    `workers` is how many shards are in work at a time; null is as many as the cluster has processors.
-    """
+class RayEngineConfig(Section):
+    """Label the pool on a Ray cluster."""
 
     kind: Literal["ray"]
-    address: str | None
-    workers: Count | None
+    """A Ray cluster labels the pool (the extra friend-training[ray])."""
+    address: str | None = None
+    """The cluster's address; 'auto' is the one this machine belongs to, null one that is started here and now."""
+    workers: Count | None = None
+    """Shards in work at a time; null is as many as the cluster has processors."""
 
 
-THIS_PROCESS = LocalEngine(kind="local", workers=1)
+THIS_PROCESS = LocalEngineConfig(kind="local", workers=1)
 
 
 class Config(Section):
-    """A whole run. `engine` may be left out: whoever labels, the results are the same.
-
-    `threads`: so many batches are labelled side by side, and so many threads share each training batch. Another number
-    is another run, as another seed would be; one is best where as many runs as cores go on at once (`--jobs`).
-
-    `device`: where networks compute: 'cpu', 'cuda' or 'cuda:N' (a graphics card), 'mps' (Apple's), or 'auto', the best
-    that is there. It belongs to the machine and not to the result: a run may be resumed on another device.
-
-    `informed`: every method starts from what the bridge was trained on besides its gold (DESIGN 5.17): before Base sees
-    its first gold label, CSRL learns the bridge's sentences (study/setup.py). It may be left out and is no then.
-
-    How models are decoded may be left out, and is as printed then. `repeated_roles`: what becomes of a role that CSRL
-    finds twice (tasks/role_labelling.py); 'once' keeps the likeliest span. `insertion_spans`: whether the rewriter
-    chooses first and last token of an insertion apart or together (tasks/rewriting/decoding.py).
-
-    `rewriting_turns`: so many of the turns before u_t are seen by the rewriter; left out, all that fit are. REWRITE's
-    dialogues have two at most.
-
-    `rewriting_metric`: by which score on dev rewriters are stopped and iterations compared; exact match if left out.
-    Where many utterances need no rewrite, exact match keeps whoever rewrites nothing, and restored F1 does not.
-
-    `pronouns`: whether a bare pronoun that the bridge finds is an argument where CSRL is trained on what the bridge
-    says, or stands for one (friendships/joint_labels.py). It may be left out, and they are kept then.
-
-    `checked_labels`: of labels whose arguments were chosen one by one, whether as many of each kind are learnt as
-    gold's balance allows ('balanced', also when left out), or all of them.
-    """
+    """A whole run."""
 
     name: PlainName
-    seed: Annotated[int, Field(ge=0)]
-    threads: Count
-    methods: tuple[Method, ...]
-    data: Annotated[EmbeddedData | PublicData | FileData, Field(discriminator="kind")]
-    encoder: Annotated[ScratchEncoder | PretrainedEncoder, Field(discriminator="kind")]
-    bridge: Annotated[TrainedBridgeConfig | LtpBridge | HanlpBridge, Field(discriminator="kind")]
-    max_length: Annotated[int, Field(ge=8)]
-    predicate_mark: Mark
-    span_source: Literal["context", "dialogue"]
-    iterations: Annotated[int, Field(ge=0)]
-    shard_size: Count
-    tasks: Tasks
-    bridge_training: Training
-    friendship: Friendship
-    engine: LocalEngine | RayEngine = Field(
-        default=THIS_PROCESS, discriminator="kind", exclude_if=lambda engine: engine == THIS_PROCESS
-    )
+    """What the run is called, in tables and in the name of its folder."""
+    seed: Annotated[int, Field(ge=0)] = 1
+    """Draws labels, weights and batches; the same seed gives the same bits."""
+    threads: Count = 1
+    """Batches labelled side by side, and threads that share a training batch; another number is another run, as
+    another seed is. One is best where several runs go on at once (--jobs)."""
+    methods: tuple[Method, ...] = ("base", "sst", "fdt")
+    """Methods to run, each after those that it needs (docs/methods.md)."""
+    data: Annotated[SyntheticDataConfig | PublicDataConfig | FileDataConfig, Field(discriminator="kind")]
+    """Where dialogues and labels come from."""
+    encoder: Annotated[ScratchEncoderConfig | PretrainedEncoderConfig, Field(discriminator="kind")]
+    """The encoder that every model starts from."""
+    bridge: Annotated[TrainedBridgeConfig | LtpBridgeConfig | HanlpBridgeConfig, Field(discriminator="kind")]
+    """The sentence SRL parser that reads rewrites, so that they can be compared with CSRL."""
+    max_length: Annotated[int, Field(ge=8)] = 125
+    """Tokens of a dialogue that a model sees, special ones included; the oldest context is cut first."""
+    predicate_mark: Mark = "after"
+    """Where CSRL is told of its predicate: in the encoder's input, which costs a pass per predicate, or after the
+    encoder."""
+    span_source: Literal["context", "dialogue"] = "dialogue"
+    """Where insertions of a rewrite are copied from: the turns before, or the last utterance too."""
+    iterations: Annotated[int, Field(ge=0)] = 2
+    """How often the pool is labelled and the models updated; the best iteration on dev is reported."""
+    shard_size: Count = 1000
+    """Dialogues of the pool that are labelled and stored together; a stopped run loses one shard at most."""
+    tasks: TasksConfig = TasksConfig()
+    """The tasks: their Base, their updates and what is chosen for them."""
+    bridge_training: TrainingConfig = TrainingConfig()
+    """How a trained bridge is trained."""
+    friendship: FriendshipConfig = FriendshipConfig()
+    """How the predictions of the two tasks are compared."""
+    engine: Annotated[LocalEngineConfig | RayEngineConfig, Field(discriminator="kind")] = THIS_PROCESS
+    """Who labels the pool; the results are the same."""
     device: Device = "auto"
-    informed: Annotated[bool, Field(exclude_if=lambda informed: not informed)] = False
-    repeated_roles: Annotated[Repeats, Field(exclude_if=lambda said: said == "apart")] = "apart"
-    pronouns: Annotated[Literal["kept", "resolved"], Field(exclude_if=lambda said: said == "kept")] = "kept"
-    checked_labels: Annotated[Checked, Field(exclude_if=lambda said: said == "balanced")] = "balanced"
-    rewriting_turns: Annotated[Count | None, Field(exclude_if=lambda turns: turns is None)] = None
-    rewriting_metric: Annotated[Literal["em", "restored_f1"], Field(exclude_if=lambda said: said == "em")] = "em"
-    insertion_spans: Annotated[Literal["apart", "together"], Field(exclude_if=lambda said: said == "apart")] = "apart"
+    """Where networks compute: cpu, cuda, cuda:N (a graphics card), mps (Apple's), or auto, the best that is there; a
+    run may be resumed on another one."""
+    informed: bool = False
+    """Whether CSRL learns the bridge's training sentences before its own gold, so that every method starts from what
+    the bridge was trained on."""
+    repeated_roles: Repeats = "apart"
+    """Where a role may begin anew in what CSRL predicts: right behind itself (apart), only after something else
+    (joined), or nowhere (once: of several spans the likeliest is taken)."""
+    pronouns: Literal["kept", "resolved"] = "kept"
+    """Whether a bare pronoun that the bridge finds is an argument to train CSRL on, or stands for one elsewhere."""
+    checked_labels: Literal["balanced", "all"] = "balanced"
+    """Of labels whose arguments were chosen one by one: as many of each kind as gold's balance allows, or all."""
+    rewriting_turns: Count | None = None
+    """Turns before the last utterance that the rewriter sees; null is all that fit."""
+    rewriting_metric: Literal["em", "restored_f1"] = "em"
+    """The score on dev that stops rewriters and compares iterations: exact match, or restored F1, which does not favour
+    who rewrites nothing."""
+    insertion_spans: Literal["apart", "together"] = "apart"
+    """Whether first and last token of an insertion are chosen apart, or together as a span of one turn."""
 
     @field_validator("methods")
     @classmethod
@@ -420,7 +486,8 @@ class Config(Section):
     @classmethod
     def _a_bridge_that_finds_predicates_is_hanlp(cls, bridge: Any, given: ValidationInfo) -> Any:
         data = given.data.get("data")
-        if isinstance(data, PublicData) and data.finder == "hanlp-frames" and not isinstance(bridge, HanlpBridge):
+        finds = isinstance(data, PublicDataConfig) and data.finder == "hanlp-frames"
+        if finds and not isinstance(bridge, HanlpBridgeConfig):
             raise ValueError("data.finder is hanlp-frames, so the bridge must be hanlp too")
         return bridge
 
@@ -439,16 +506,7 @@ class Config(Section):
         return informed
 
 
-LATER_SETTINGS = {
-    name
-    for section in (Config, PublicData, TrainedBridgeConfig, Task, Training)
-    for name, setting in section.model_fields.items()
-    if not setting.is_required()
-}
-"""Settings that came later and that a config may leave out: they can be set where it does."""
-
-
-def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Read a YAML file and change some of its values: `--set tasks.csrl.base_steps=300`."""
     path = Path(path)
     try:
@@ -460,13 +518,13 @@ def load_config(path: str | Path, overrides: list[str] | None = None) -> Config:
     return parse_config(text, str(path), overrides)
 
 
-def parse_config(text: str, where: str, overrides: list[str] | None = None) -> Config:
+def parse_config(text: str, where: str, overrides: Sequence[str] = ()) -> Config:
     values = read_yaml(text, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
-    values = {**values, "engine": values.get("engine", THIS_PROCESS.model_dump(mode="json"))}
-    for override in overrides or []:
-        values = _override(values, override)
+    values = current_form(values)
+    for override in overrides:
+        values = current_form(_override(values, override))
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -479,20 +537,54 @@ def config_text(config: Config) -> str:
     return dumped
 
 
+# --set: any setting can be changed, whether the file has it or leaves it as it is in code.
+
+
 def _override(values: dict[str, Any], override: str) -> dict[str, Any]:
     name, separator, text = override.partition("=")
     if not separator:
         raise ConfigError(f"--set {override}: key=value was expected, such as tasks.csrl.base_steps=300")
-    return _changed(values, name.split("."), read_yaml(text, f"--set {' '.join(override.split())[:80]}"), override)
+    value = read_yaml(text, f"--set {' '.join(override.split())[:80]}")
+    return _changed(values, name.split("."), value, (Config,), override)
 
 
-def _changed(values: Any, path: list[str], value: Any, override: str) -> dict[str, Any]:
-    """A copy along the path: sections that a YAML alias (*training) shares must not change together."""
+def _changed(
+    values: Any, path: Sequence[str], value: Any, sections: Sequence[type[Section]], override: str
+) -> dict[str, Any]:
+    """A copy along the path: sections that a YAML alias (*training) shares must not change together.
+
+    `sections` are those that the values may be of.
+    """
     first, *rest = path
-    new = not rest and first in LATER_SETTINGS
-    if not isinstance(values, dict) or (first not in values and not new):
-        raise ConfigError(f"--set {override}: there is no setting {override.partition('=')[0]!r} in this config")
-    return {**values, first: _changed(values[first], rest, value, override) if rest else value}
+    fields = _fields(values, sections)
+    if first not in fields:
+        here = f"; here are {', '.join(fields)}" if fields else ""
+        raise ConfigError(f"--set {override}: there is no setting {override.partition('=')[0]!r}{here}")
+    if not rest:
+        return {**values, first: value}
+    default = fields[first].default
+    before = values.get(first, default.model_dump(mode="json") if isinstance(default, Section) else {})
+    return {**values, first: _changed(before, rest, value, _sections(fields[first].annotation), override)}
+
+
+def _fields(values: Any, sections: Sequence[type[Section]]) -> dict[str, FieldInfo]:
+    """The settings that a section can have, of its kind if it says which one it is."""
+    if not isinstance(values, dict):
+        return {}
+    kinds = {section: get_args(section.model_fields["kind"].annotation) for section in sections if _has_kind(section)}
+    chosen = [section for section, names in kinds.items() if values.get("kind") in names] or sections
+    return {name: field for section in chosen for name, field in section.model_fields.items()}
+
+
+def _has_kind(section: type[Section]) -> bool:
+    return "kind" in section.model_fields
+
+
+def _sections(annotation: Any) -> list[type[Section]]:
+    """All sections that a setting's type allows."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return [annotation]
+    return [section for part in get_args(annotation) for section in _sections(part)]
 
 
 # The configs that come with the package, found wherever it is installed: those that need no data.
@@ -501,12 +593,17 @@ def _changed(values: Any, path: list[str], value: Any, override: str) -> dict[st
 FOLDER = Path(__file__).parent
 
 
-def find_config(given: str | Path, overrides: list[str] | None = None, *, folder: str | Path = "") -> Config:
+def shipped_configs() -> dict[str, Path]:
+    """The configs that come with the package, by name."""
+    return {found.stem: found for found in sorted(FOLDER.glob("*.yaml"))}
+
+
+def find_config(given: str | Path, overrides: Sequence[str] = (), *, folder: str | Path = "") -> Config:
     """A config by its path, from `folder` if it is relative, or by the name of one that comes with the package."""
     path = Path(folder) / given
-    shipped = {found.stem: found for found in sorted(FOLDER.glob("*.yaml"))}
     if not path.is_file():
-        if str(given) not in shipped:
+        shipped, name = shipped_configs(), OLD_CONFIG_NAMES.get(str(given), str(given))
+        if name not in shipped:
             raise ConfigError(f"{given}: no such config file; by name there are {', '.join(shipped)}")
-        path = shipped[str(given)]
+        path = shipped[name]
     return load_config(path, overrides)

@@ -18,16 +18,22 @@ from friend_training.data.fingerprint import fingerprint
 from friend_training.data.pool import build_pool
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
-from friend_training.data.synthetic import Domain, EmbeddedDialogue
+from friend_training.data.synthetic import Domain, SyntheticDialogue
 from friend_training.errors import ConfigError
 from friend_training.friendships.bridge_controls import GoldSigma, gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
-from friend_training.study.config import Config, EmbeddedData, FileData, HanlpBridge, PublicData
+from friend_training.study.config import (
+    Config,
+    FileDataConfig,
+    HanlpBridgeConfig,
+    PublicDataConfig,
+    SyntheticDataConfig,
+)
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample, dialogue_group
 
-# Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues (DESIGN 5.15).
+# Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues.
 
 
 T = TypeVar("T")
@@ -147,7 +153,7 @@ Progress = Callable[[int, int], None]
 
 
 AT_ONCE = 250
-"""Embedded dialogues made between two reports: a third of a second."""
+"""Synthetic dialogues made between two reports: a third of a second."""
 
 
 class Making:
@@ -171,8 +177,8 @@ class Making:
 
         return advanced
 
-    def dialogues(self, count: int, *, seed: int, domain: Domain, prefix: str) -> list[EmbeddedDialogue]:
-        made: list[EmbeddedDialogue] = []
+    def dialogues(self, count: int, *, seed: int, domain: Domain, prefix: str) -> list[SyntheticDialogue]:
+        made: list[SyntheticDialogue] = []
         while len(made) < count:
             some = min(AT_ONCE, count - len(made))
             made += synthetic.generate(some, seed=seed, domain=domain, prefix=prefix, first=len(made))
@@ -229,11 +235,11 @@ def model_source(source: str) -> str:
 
 
 TRAIN_SEED, DEV_SEED, TEST_SEED, POOL_SEED, BRIDGE_SEED = 11, 12, 13, 14, 15
-"""The embedded corpora are as fixed as a published dataset: a run's seed only draws from them."""
+"""The synthetic corpora are as fixed as a published dataset: a run's seed only draws from them."""
 
 
-EMBEDDED_TRAIN = 2000
-"""How many embedded dialogues each task's gold is drawn from."""
+SYNTHETIC_TRAIN = 2000
+"""How many synthetic dialogues each task's gold is drawn from."""
 
 
 LABELLED_FILES, POOL_FILES, BRIDGE_FILES = 1500, 500, 1300
@@ -281,19 +287,19 @@ def load_data(config: Config, data_dir: str | Path | None, progress: Progress = 
     """Make or read the data; `progress` is told how much of it is there."""
     data_dir = None if data_dir is None else Path(data_dir)
     data = config.data
-    if isinstance(data, EmbeddedData):
-        return _embedded(data, config, progress)
-    if isinstance(data, PublicData):
+    if isinstance(data, SyntheticDataConfig):
+        return _synthetic(data, config, progress)
+    if isinstance(data, PublicDataConfig):
         return _public(data, config, data_folder(data_dir), progress)
     return _files(data, config, data_dir, progress)
 
 
-def _embedded(data: EmbeddedData, config: Config, progress: Progress) -> RunData:
+def _synthetic(data: SyntheticDataConfig, config: Config, progress: Progress) -> RunData:
     domain, target = Domain(data.domain), Domain(data.target)
-    work = Making(2 * EMBEDDED_TRAIN + data.dev + data.test + data.pool + data.bridge_sentences, progress)
-    made = work.dialogues(2 * EMBEDDED_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
+    work = Making(2 * SYNTHETIC_TRAIN + data.dev + data.test + data.pool + data.bridge_sentences, progress)
+    made = work.dialogues(2 * SYNTHETIC_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
     # The paper's two datasets are made independently: no dialogue carries labels of both tasks.
-    for_csrl, for_rewriting = made[:EMBEDDED_TRAIN], made[EMBEDDED_TRAIN:]
+    for_csrl, for_rewriting = made[:SYNTHETIC_TRAIN], made[SYNTHETIC_TRAIN:]
     dev = work.dialogues(data.dev, seed=DEV_SEED, domain=target, prefix="dev-")
     test = work.dialogues(data.test, seed=TEST_SEED, domain=target, prefix="test-")
     pool = work.dialogues(data.pool, seed=POOL_SEED, domain=target, prefix="pool-")
@@ -316,15 +322,15 @@ def _embedded(data: EmbeddedData, config: Config, progress: Progress) -> RunData
     )
 
 
-def _with_predicates(made: list[EmbeddedDialogue]) -> list[CsrlExample]:
+def _with_predicates(made: list[SyntheticDialogue]) -> list[CsrlExample]:
     return [example for example in synthetic.csrl_examples(made) if example.roles]
 
 
-def _gold_sigma(made: list[EmbeddedDialogue]) -> dict[str, Sigma]:
+def _gold_sigma(made: list[SyntheticDialogue]) -> dict[str, Sigma]:
     return {one.dialogue.id: gold_sigma(one.rewrite, one.sentence_roles) for one in made}
 
 
-def _public(data: PublicData, config: Config, folder: Path, progress: Progress) -> RunData:
+def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Progress) -> RunData:
     work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
     duconv_train, duconv_dev, duconv_test = benchmark_splits.duconv(folder)
     rewrite_train, rewrite_dev, rewrite_test = benchmark_splits.rewrite(folder)
@@ -387,18 +393,18 @@ def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Pr
 def pool_finder(config: Config, progress: Progress = lambda done, total: None) -> PredicateFinder:
     """What finds the predicates of the public chats, which give none."""
     data = config.data
-    assert isinstance(data, PublicData)
+    assert isinstance(data, PublicDataConfig)
     if data.finder == "hanlp-frames":
-        assert isinstance(config.bridge, HanlpBridge)
+        assert isinstance(config.bridge, HanlpBridgeConfig)
         return FramedWordFinder(HanlpParser(config.bridge.model, device=config.device))
     parser = LtpParser.load(model_source(str(data.ltp)), device=config.device)
     parser.progress = progress
     return VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
 
 
-def _files(data: FileData, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
+def _files(data: FileDataConfig, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
     base = data_dir or Path()
-    work = Making(len(FileData.model_fields) - 1, progress)
+    work = Making(len(FileDataConfig.model_fields) - 1, progress)
 
     def csrl(name: str) -> list[CsrlExample]:
         found = read_examples(base / name, "csrl").examples

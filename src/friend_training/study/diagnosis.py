@@ -26,13 +26,13 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.config import Config, FileData, Task, ToShare, pick_of
+from friend_training.study.config import Config, FileDataConfig, ShareThresholdConfig, TaskConfig, pick_of
 from friend_training.study.data import Progress, RunData, load_data
 from friend_training.study.folders import method_folder, methods_there, run_config
-from friend_training.study.methods import wanted_balance
 from friend_training.study.open import open_bridge, threshold_at
-from friend_training.study.setup import CACHED_ANSWERS
-from friend_training.study.study import probe_of
+from friend_training.study.plans import wanted_balance
+from friend_training.study.probes import probe_of
+from friend_training.study.resources import CACHED_ANSWERS
 from friend_training.study.tasks import TASKS, TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.types import CsrlExample, Dialogue
@@ -104,7 +104,7 @@ def choices(
     With a `balance` each kind of label has a threshold of its own, so shares are taken of these units themselves.
     """
     section = getattr(config.tasks, task)
-    if balance is not None and isinstance(section.pick_threshold, ToShare):
+    if balance is not None and isinstance(section.pick_threshold, ShareThresholdConfig):
         return _balanced(section, scores, right, balance)
     friends = threshold_at(study, method, task, iteration, section.pick_threshold)
     matching = Selector(Threshold(friends), section.confidence_weight, content=section.content)
@@ -125,7 +125,7 @@ def choices(
     )
 
 
-def _balanced(section: Task, scores: Scores, right: BoolColumn, balance: Mapping[str, float]) -> Choices:
+def _balanced(section: TaskConfig, scores: Scores, right: BoolColumn, balance: Mapping[str, float]) -> Choices:
     share = pick_of(section.pick_threshold)
     matching = Selector(share, section.confidence_weight, content=section.content, balance=balance)
     by_match = _choice("match and confidence, a balanced share", matching, scores, right)
@@ -262,7 +262,7 @@ def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
     """The data as the run had them, but for the pool, which takes longest to make and is not looked at."""
     small = (
         config
-        if isinstance(config.data, FileData)
+        if isinstance(config.data, FileDataConfig)
         else config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})
     )
     data = load_data(small, data_dir)

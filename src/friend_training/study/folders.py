@@ -11,8 +11,9 @@ from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.runs.files import read_json_lines, read_json_object
 from friend_training.runs.manifest import MANIFEST, check_file, config_texts, write_config, write_recorded
-from friend_training.runs.processes import is_first
+from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.run import Run
+from friend_training.study.aliases import recorded_form
 from friend_training.study.config import Config, config_text, parse_config
 
 RESULTS = "results.jsonl"
@@ -23,14 +24,18 @@ RESULTS = "results.jsonl"
 _OF_THE_MACHINE = ("threads", "engine", "device")
 """Where and by how many it is computed. Engines give the same bits; another device or number of threads may not."""
 
+
 _MAY_CHANGE = ("methods", *_OF_THE_MACHINE)
 """More methods may be asked of a run later: what is finished stays, and they start from the same Base."""
+
 
 _MAY_BE_LOWERED = ("batch_size", "labelling_pieces")
 """Settings of a `training` section that `resume --set` may change: a device may be too small for them. The run and its
 results then say so."""
 
+
 _ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
+
 
 _METHODS, _RESOURCES = "methods", "resources.txt"
 
@@ -131,8 +136,8 @@ def remember_methods(run: Run, config: Config) -> None:
     All else must be as it was, because what is finished is never done again.
     """
     check_config(run)
-    before = read_yaml(run.config_text, str(run.folder / "config.yaml"))
-    now = config.model_dump(mode="json")
+    before = recorded_form(read_yaml(run.config_text, str(run.folder / "config.yaml")))
+    now = recorded_form(config.model_dump(mode="json"))
     changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
     if changed:
         raise RunError(f"{run.folder} was made with other settings of {', '.join(changed)}; use another folder")
@@ -198,3 +203,17 @@ def shared_resources(run: Path, given: Path | None) -> Path | None:
         return given
     check_file(record)
     return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None
+
+
+def open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -> Run:
+    if not is_first():
+        wait_until((folder / "run.json").is_file)
+    elif not (folder / "run.json").is_file():
+        try:
+            return Run.create(folder, config_text(config), fingerprints)
+        except RunError:
+            if not (folder / "run.json").is_file():
+                raise  # else another process has just begun the same run: the lock tells who goes on
+    run = Run.open(folder)
+    run.check_fingerprints(fingerprints)
+    return run

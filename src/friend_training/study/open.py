@@ -15,10 +15,10 @@ from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import check_checkpoint, load_checkpoint
-from friend_training.runs.inputs import is_kept, keep_gold, keep_inputs
+from friend_training.runs.inputs import is_saved, save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Test, Train
-from friend_training.study.config import Config, HanlpBridge, LtpBridge, ToPrecision, ToShare
+from friend_training.study.config import Config, FoundThreshold, HanlpBridgeConfig, LtpBridgeConfig
 from friend_training.study.data import Progress, RunData, load_data, model_source
 from friend_training.study.folders import method_folder, methods_there, run_config, shared_resources
 from friend_training.study.tasks import TASKS, TaskName, make_task
@@ -41,7 +41,7 @@ def last_thresholds(study: Path, config: Config) -> dict[str, float]:
     }
 
 
-def threshold_at(study: Path, method: str, task: str, iteration: int, given: float | ToPrecision | ToShare) -> float:
+def threshold_at(study: Path, method: str, task: str, iteration: int, given: float | FoundThreshold) -> float:
     """What a method held the labels of a task against in an iteration; `given` is what the config says."""
     if isinstance(given, float):
         return given
@@ -61,20 +61,20 @@ MOST_GOLD = 2000
 
 def keep_data(folder: Path, config: Config, data: RunData) -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
-    if is_kept(folder):
+    if is_saved(folder):
         return
     scripts = [
         build_script(example.dialogue, example.rewrite, span_source=config.span_source)
         for example in data.rewriting_gold[:MOST_GOLD]
     ]
-    keep_gold(
+    save_gold(
         folder,
         {
             "csrl": [roles for example in data.csrl_gold[:MOST_GOLD] for roles in example.roles],
             "rewriting": [script for script in scripts if script is not None],
         },
     )
-    keep_inputs(folder, data.pool)
+    save_inputs(folder, data.pool)
 
 
 def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None:
@@ -88,12 +88,19 @@ def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None
 # Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
 
 
+def published_bridge(config: Config) -> Bridge | None:
+    """A parser that somebody else has trained; None where the config asks for one of its own."""
+    if isinstance(config.bridge, LtpBridgeConfig):
+        return LtpParser.load(model_source(config.bridge.source), device=config.device)
+    if isinstance(config.bridge, HanlpBridgeConfig):
+        return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+    return None
+
+
 def open_bridge(folder: Path, config: Config) -> Bridge:
     """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
-    if isinstance(config.bridge, LtpBridge):
-        return LtpParser.load(Path(model_source(config.bridge.source)), device=config.device)
-    if isinstance(config.bridge, HanlpBridge):
-        return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+    if (published := published_bridge(config)) is not None:
+        return published
     place = (shared_resources(folder, None) or folder) / "bridge"
     if not (place / "task.json").is_file():
         raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")

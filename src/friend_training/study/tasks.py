@@ -5,8 +5,7 @@ from typing import Literal
 
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.study import config
-from friend_training.study.config import Config
+from friend_training.study.config import Config, TrainingConfig
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.model import Scorer
 from friend_training.tasks.rewriting.task import rewriting_task
@@ -15,8 +14,8 @@ from friend_training.tasks.role_labelling import PredicateMark
 # Config sections as the settings of the library's parts.
 
 
-def training_settings(section: config.Training) -> TrainingSettings:
-    return TrainingSettings(**(section.model_dump() | {"precision": section.precision}))  # left out where it is fp32
+def training_settings(section: TrainingConfig) -> TrainingSettings:
+    return TrainingSettings(**section.model_dump())
 
 
 TaskName = Literal["csrl", "rewriting"]

@@ -1,0 +1,55 @@
+"""Tasks, one folder each, with the same files: task, model, decoding, metrics. No task knows another.
+
+csrl              conversational semantic role labelling (section 4.1)
+rewriting         dialogue rewriting by edits (section 4.1)
+srl               sentence-level semantic role labelling: the trained bridge
+parsing/          constituency, dependency, tagging
+estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
+sources           friends that are never trained: rules, files of predictions
+role_labelling    what csrl and srl share: network, predicate-aware mask, BIO tags
+dialogue_input    dialogues as tokens, for csrl and rewriting
+"""
+
+from typing import TYPE_CHECKING
+
+from friend_training.rooms import opened_on_first_use
+
+__all__ = [
+    "ClassifierTask",
+    "FixedTask",
+    "constituency_task",
+    "csrl_task",
+    "dependency_task",
+    "read_lexicon",
+    "read_predictions",
+    "rewriting_task",
+    "srl_task",
+    "tag_names",
+    "tagging_task",
+    "texts",
+    "tree_names",
+]
+
+if TYPE_CHECKING:
+    from friend_training.tasks.csrl.task import csrl_task
+    from friend_training.tasks.estimators.task import ClassifierTask, texts
+    from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
+    from friend_training.tasks.parsing.dependency.task import dependency_task
+    from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
+    from friend_training.tasks.rewriting.task import rewriting_task
+    from friend_training.tasks.sources import FixedTask, read_lexicon, read_predictions
+    from friend_training.tasks.srl.task import srl_task
+else:
+    __getattr__ = opened_on_first_use(
+        __name__,
+        {
+            "csrl.task": ("csrl_task",),
+            "estimators.task": ("ClassifierTask", "texts"),
+            "parsing.constituency.task": ("constituency_task", "tree_names"),
+            "parsing.dependency.task": ("dependency_task",),
+            "parsing.tagging.task": ("tag_names", "tagging_task"),
+            "rewriting.task": ("rewriting_task",),
+            "sources": ("FixedTask", "read_lexicon", "read_predictions"),
+            "srl.task": ("srl_task",),
+        },
+    )

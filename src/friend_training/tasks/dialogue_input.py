@@ -1,8 +1,8 @@
-"""A dialogue as one sequence of pieces, with the way back to characters.
+"""A dialogue as one sequence of tokens, with the way back to characters.
 
 [CLS] · context turns · u_t · [SEP]. For CSRL every turn begins with a speaker token, the empty opening turn too; for
 rewriting turns are parted by [SEP] and the last [SEP] is the place 'at the end' of u_t.
-Too long dialogues lose their OLDEST pieces, never the current utterance (DESIGN 5.8).
+Too long dialogues lose their OLDEST tokens, never the current utterance (docs/decisions.md#long-dialogues).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ LONGEST_UTTERANCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One sequence of M pieces: piece i stands for characters [start[i], end[i]) of turn[i]."""
+    """One sequence of M tokens: token i stands for characters [start[i], end[i]) of turn[i]."""
 
     ids: NDArray[np.int64]
     types: NDArray[np.int64]
@@ -35,7 +35,7 @@ class Rendered:
         return len(self.ids)
 
     def covering(self, turn: int, start: int, end: int) -> tuple[int, int] | None:
-        """The pieces [first, last) that overlap these characters; None where they were cut off."""
+        """The tokens [first, last) that overlap these characters; None where they were cut off."""
         hit = np.flatnonzero((self.turn == turn) & (self.start < end) & (self.end > start))
         return (int(hit[0]), int(hit[-1]) + 1) if len(hit) else None
 
@@ -45,11 +45,11 @@ def render(
 ) -> Rendered:
     """Lay a dialogue out for its encoder; of its context all that fits, or only so many of the last turns.
 
-    What the encoder takes at most (`tokenizer.longest`) is never exceeded, whatever `max_length` says.
+    What the encoder takes at most (`tokenizer.longest`) is never exceeded, whatever `max_length` is.
     """
     *before, utterance = dialogue.turns
     unseen = 0 if context_turns is None else len(before) - context_turns
-    context: list[tuple[int, Table]] = []  # (turn, pieces)
+    context: list[tuple[int, Table]] = []  # (turn, tokens)
     if speakers:  # the opening turn belongs to whoever does not speak first
         context.append((OPENING, _speaker(tokenizer, dialogue.turns[0].speaker != utterance.speaker)))
     for index, turn in enumerate(before):
@@ -68,12 +68,12 @@ def render(
         own = own[: tokenizer.longest - 2]
         max_length = min(max_length, tokenizer.longest)
 
-    pieces = [table for _, table in context]
+    tokens = [table for _, table in context]
     room = max(max_length - 2 - len(own), 0)
-    lost = max(sum(map(len, pieces)) - room, 0)
+    lost = max(sum(map(len, tokens)) - room, 0)
     numbers = np.array([(turn, len(table)) for turn, table in context], dtype=np.int64).reshape(-1, 2)
     turns = np.repeat(numbers[:, 0], numbers[:, 1])[lost:]
-    old = np.concatenate([*pieces, own])[lost : lost + len(turns)]
+    old = np.concatenate([*tokens, own])[lost : lost + len(turns)]
     table = np.concatenate([_row(tokenizer.cls_id), old, own, _row(tokenizer.sep_id)])
     turn_of = np.full(len(table), NO_TURN, dtype=np.int64)
     turn_of[1 : 1 + len(old)] = turns
@@ -83,8 +83,8 @@ def render(
     return Rendered(ids=table[:, 0], types=types, turn=turn_of, start=table[:, 1], end=table[:, 2])
 
 
-def _row(piece: int, start: int = 0) -> Table:
-    return np.array([[piece, start, 0]], dtype=np.int64)
+def _row(token: int, start: int = 0) -> Table:
+    return np.array([[token, start, 0]], dtype=np.int64)
 
 
 def _speaker(tokenizer: Tokenizer, same: bool) -> Table:

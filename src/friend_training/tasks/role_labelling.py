@@ -1,4 +1,8 @@
-"""Dialogues with predicates, ready for the role labeller; and its output as labelled spans of characters."""
+"""The role labeller under CSRL and sentence-level SRL (section 4.1): BIO tags, network, and dialogues in and out of it.
+
+The network is an encoder, predicate-aware masked self-attention, and a softmax over BIO tags. Decoding takes the most
+probable valid sequence, whose spans become spans of characters with their confidence (section 4.3).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,12 +21,9 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
 from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles
 
-# BIO tags: encoding spans, the most probable valid sequence, and spans back from tags.
-
-
 Adjacent = Literal["apart", "joined", "once"]
 """Whether a role may begin anew: right behind itself ("apart"), only after something else ("joined"), or nowhere: of
-several spans of one role the likeliest is kept ("once"). In no corpus we know does one begin right behind itself, and
+several spans of one role the likeliest is taken ("once"). In no corpus we know does one begin right behind itself, and
 in DuConv no predicate has a role twice."""
 
 
@@ -36,7 +37,7 @@ def begin_tag(role: str) -> int:
 
 
 def encode_spans(length: int, spans: Iterable[tuple[str, int, int]]) -> NDArray[np.int64]:
-    """(role, first, last) → tags of `length` pieces. Where spans overlap the later one wins."""
+    """(role, first, last) → tags of `length` tokens. Where spans overlap the later one wins."""
     tags = np.zeros(length, dtype=np.int64)
     for role, first, last in spans:
         tags[first:last] = begin_tag(role) + 1
@@ -117,7 +118,7 @@ def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:
 def likeliest_of_each_role(
     spans: Sequence[tuple[str, int, int]], chosen: NDArray[np.float64]
 ) -> list[tuple[str, int, int]]:
-    """Of several spans of one role the one whose pieces are the likeliest on average. `chosen` are logs [N]."""
+    """Of several spans of one role the one whose tokens are the likeliest on average. `chosen` are logs [N]."""
     best = {role: (role, first, last) for role, first, last in sorted(spans, key=lambda s: chosen[s[1] : s[2]].mean())}
     return sorted(best.values(), key=lambda span: span[1])
 
@@ -130,12 +131,9 @@ def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]]
     return float(np.exp(np.mean([chosen[first:last].sum() for first, last in spans])))
 
 
-# The network under CSRL and sentence-level SRL: encoder, predicate-aware masked self-attention, BIO labels (4.1).
-
-
 PredicateMark = Literal["after", "input"]
 """Where the network is told which predicate is meant: after the encoder (one pass per dialogue for all its
-predicates) or in its input (as CSAGN, one pass per predicate). DESIGN 5.9."""
+predicates) or in its input (as CSAGN, one pass per predicate). docs/decisions.md#where-the-predicate-is-marked"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +145,8 @@ class RoleBatch:
     mask: Tensor  # [B, M]
     turn: Tensor  # [B, M]
     dialogue: Tensor  # [U] the dialogue of each predicate
-    first: Tensor  # [U] its first piece
-    last: Tensor  # [U] the piece behind its last one
+    first: Tensor  # [U] its first token
+    last: Tensor  # [U] the token behind its last one
     targets: tuple[Tensor, ...]  # [U, M]
     weights: Tensor  # [U]
     items: tuple[object, ...]  # what was collated, for decoding
@@ -178,8 +176,8 @@ class RoleLabeller(nn.Module):
             length = batch.mask.size(1)
             weight = self.classify.weight
             return (Head(weight.new_zeros(0, length, len(TAGS)), batch.mask.new_zeros(0, length, dtype=torch.bool)),)
-        pieces = torch.arange(batch.ids.size(1), device=batch.ids.device)
-        is_predicate = (pieces >= batch.first[:, None]) & (pieces < batch.last[:, None])  # [U, M]
+        tokens = torch.arange(batch.ids.size(1), device=batch.ids.device)
+        is_predicate = (tokens >= batch.first[:, None]) & (tokens < batch.last[:, None])  # [U, M]
         mark = self.is_predicate(is_predicate.long())
         mask = batch.mask[batch.dialogue]  # [U, M]
         if self.mark == "input":
@@ -212,13 +210,13 @@ class RoleLabeller(nn.Module):
 
 @dataclass(frozen=True, slots=True)
 class RoleItem:
-    """A rendered dialogue and those of its predicates that have a piece of their own, with tags where known."""
+    """A rendered dialogue and those of its predicates that have a token of their own, with tags where known."""
 
     id: str
     rendered: Rendered
-    asked: tuple[Predicate, ...]
+    queried: tuple[Predicate, ...]
     predicates: tuple[Predicate, ...]
-    pieces: tuple[tuple[int, int], ...]
+    tokens: tuple[tuple[int, int], ...]
     tags: tuple[NDArray[np.int64], ...] | None
     weights: tuple[float, ...]
 
@@ -260,17 +258,17 @@ def role_items(
     rendered = render_all(dialogues, tokenizer, speakers=speakers, max_length=max_length)
     for number, (dialogue, layout) in enumerate(zip(dialogues, rendered, strict=True)):
         roles = None if labels is None else labels[number]
-        asked = dialogue.predicates if roles is None else tuple(label.predicate for label in roles)
+        queried = dialogue.predicates if roles is None else tuple(label.predicate for label in roles)
         turn = len(dialogue.turns) - 1
-        places = [layout.covering(turn, predicate.start, predicate.end) for predicate in asked]
+        places = [layout.covering(turn, predicate.start, predicate.end) for predicate in queried]
         found = [index for index, place in enumerate(places) if place is not None]
         items.append(
             RoleItem(
                 id=dialogue.id,
                 rendered=layout,
-                asked=asked,
-                predicates=tuple(asked[index] for index in found),
-                pieces=tuple(place for place in places if place is not None),
+                queried=queried,
+                predicates=tuple(queried[index] for index in found),
+                tokens=tuple(place for place in places if place is not None),
                 tags=None if roles is None else tuple(_tags(layout, roles[index]) for index in found),
                 weights=(1.0,) * len(found) if weights is None else tuple(weights[number][index] for index in found),
             )
@@ -292,7 +290,7 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
     layouts = [item.rendered for item in items]
     ids = pad([layout.ids for layout in layouts], pad_id)
     mask = pad([np.ones(len(layout), dtype=np.int64) for layout in layouts], 0)
-    units = [(number, *place) for number, item in enumerate(items) for place in item.pieces]
+    units = [(number, *place) for number, item in enumerate(items) for place in item.tokens]
     table = torch.tensor(units, dtype=torch.long).view(-1, 3)
     tags = [row for item in items if item.tags is not None for row in item.tags]
     targets = torch.zeros(len(units), ids.size(1), dtype=torch.long)
@@ -313,7 +311,7 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
 
 
 def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart") -> list[list[DecodedRoles]]:
-    """One list per item, one entry per predicate asked for, in that order."""
+    """One list per item, one entry per predicate queried, in that order."""
     logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
     tags = decode_tags(logs, heads[0].mask, adjacent)
     chosen = logs.gather(2, tags.unsqueeze(2)).squeeze(2).double().numpy()  # [U, M]
@@ -326,9 +324,9 @@ def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "
         for predicate in item.predicates:
             answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit], adjacent)
             unit += 1
-        # A predicate without a piece of its own (a lone blank, say) is answered with nothing, and no trust in it.
+        # A predicate without a token of its own (a lone blank, say) is answered with nothing, and no trust in it.
         decoded.append(
-            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.asked]
+            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.queried]
         )
     return decoded
 

@@ -14,16 +14,17 @@ from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLab
 from friend_training.errors import DataError, FriendTrainingError, RunError
 from friend_training.tasks.estimators.metrics import ClassMetric, classification_scores
 
-# A file of predictions made elsewhere: JSON lines, one per input.
-#
-#     {"id": "meld:12.3", "label": "positive", "confidence": 0.83}
-#
-# `confidence` is from 0 to 1 and may be left out (1). A label of null says that there is no answer for this input. An
-# input that the file does not name at all is an error: ids that do not fit would otherwise look like a friend who is
-# silent.
-
 
 class PredictionLine(BaseModel):
+    """A line of a file of predictions made elsewhere, one JSON object per input.
+
+        {"id": "meld:12.3", "label": "positive", "confidence": 0.83}
+
+    `confidence` is from 0 to 1 and may be left out (1). A label of null means that there is no prediction for this
+    input. An input that the file does not name at all is an error: ids that do not fit would otherwise be taken for a
+    friend without predictions.
+    """
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: str
@@ -75,23 +76,23 @@ NOTE = "task.json"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a fixed friend says of one input, and how sure it is."""
+    """The prediction of a fixed friend for one input, and how sure it is."""
 
     label: str
     confidence: float = 1.0
 
 
 Answers = Callable[[Sequence[Any]], Sequence[Answer | None]]
-"""A batch of inputs → one answer each; None where the friend has nothing to say, and then there is nothing to match."""
+"""A batch of inputs → one answer each; None where the friend has none, and then there is nothing to match."""
 
 
 class FixedTask:
     """Whatever answers, as a friend: it predicts and matches, `fit` does nothing, and none of its labels are chosen.
 
     Its plan is `core.plan.fixed_friend(task)`: no gold, no training, and dev only if you want to see it scored.
-    `version` names the thing that answers. It is kept in the run folder, and a run that is resumed with another
-    version is refused. The pool is asked anew in every iteration: what costs money or changes its mind (a service)
-    should be asked once, its answers written to a file, and the file used (`from_file`, which takes the file's digest
+    `version` names the thing that answers. It is saved in the run folder, and a run that is resumed with another
+    version is refused. It is queried anew in every iteration: what costs money or changes its mind (a service)
+    should be queried once, its answers written to a file, and the file used (`from_file`, which takes the file's digest
     as its version).
     """
 
@@ -148,7 +149,7 @@ class FixedTask:
         )
 
     def save(self, folder: Path) -> None:
-        """There are no weights: what is kept is a note of who answered."""
+        """There are no weights: what is saved is a note of who answered."""
         (folder / NOTE).write_text(json.dumps(self._note()) + "\n", encoding="utf-8")
 
     def load(self, folder: Path) -> None:
@@ -162,18 +163,16 @@ class FixedTask:
         return {"task": self.name, "fixed": "yes", "version": self.version}
 
 
-# A polarity lexicon as a rule: words of a list vote, a negation before them turns their vote round.
-
-
 _LONGEST = 6
-"""Characters of the longest word that is looked for in text without spaces."""
+"""Characters of the longest word that is searched in text without spaces."""
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Words that tell a polarity, and words that turn it round. `spaced` text has spaces between its words.
+    """A rule: words that tell a polarity vote, and a negation before them turns their vote round. `spaced` text has
+    spaces between its words.
 
-    Where its words do not decide it says `undecided`; None is no answer, and then there is nothing to match.
+    Where its words do not decide it predicts `undecided`; None is no prediction, and then there is nothing to match.
 
     The rule is as plain as it looks: it knows no irony and no context. That is its worth as a third friend: what it
     gets wrong has little to do with what trained models get wrong.

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cubic_edits import cubic_script
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from friend_training.errors import DataError
 from friend_training.tasks.rewriting import edits
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script, origin, place_of
 from friend_training.types import Dialogue, Insertion, Rewrite, Turn
+from helpers.cubic_edits import cubic_script
 
 SOURCES: tuple[SpanSource, ...] = ("context", "dialogue")
 

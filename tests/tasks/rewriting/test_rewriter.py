@@ -58,14 +58,14 @@ def batch_of(
 def certain_heads(batch: RewriteBatch) -> list[Head]:
     """The output of a rewriter that is sure of its targets."""
     sizes = (2, batch.ids.size(1), batch.ids.size(1))
-    masks = (batch.is_piece, batch.is_slot, batch.is_slot)
+    masks = (batch.is_token, batch.is_slot, batch.is_slot)
     return [
         Head(100.0 * one_hot(target, size).float(), mask)
         for target, size, mask in zip(batch.targets, sizes, masks, strict=True)
     ]
 
 
-def test_embedded_rewrites_there_and_back(tokenizer: Tokenizer) -> None:
+def test_synthetic_rewrites_there_and_back(tokenizer: Tokenizer) -> None:
     made = [one for domain in Domain for one in generate(300, seed=4, domain=domain)]
     built = [build_script(one.dialogue, one.rewrite.text, span_source="dialogue") for one in made]
     batch = batch_of([item_of(one.dialogue, tokenizer, s) for one, s in zip(made, built, strict=True)], tokenizer)
@@ -137,7 +137,7 @@ def test_a_character_of_two_pieces_is_edited_once() -> None:
     assert item is not None
     batch = collate_rewrites([item], 0, span_source="dialogue")
     heads = [
-        Head(one_hot(torch.tensor([[0, 0, 1, 0]]), 2).float(), batch.is_piece),
+        Head(one_hot(torch.tensor([[0, 0, 1, 0]]), 2).float(), batch.is_token),
         Head(one_hot(torch.tensor([[1, 1, NO_START, NO_START]]), 7).float(), batch.is_slot),
         Head(one_hot(torch.tensor([[1, 1, NO_END, NO_END]]), 7).float(), batch.is_slot),
     ]
@@ -190,7 +190,7 @@ def test_decoding_equals_the_reference_and_the_confidence_is_the_product(
     shape, allowed = (*batch.slots.shape, batch.ids.size(1)), batch.source.clone()
     allowed[:, :2] = True
     heads = [
-        Head(2 * torch.randn(*batch.slots.shape, 2, generator=generator), batch.is_piece),
+        Head(2 * torch.randn(*batch.slots.shape, 2, generator=generator), batch.is_token),
         *(
             Head((2 * torch.randn(shape, generator=generator)).masked_fill(~allowed[:, None], MASKED), batch.is_slot)
             for _ in range(2)
@@ -212,7 +212,7 @@ def test_the_confidence_by_hand(tokenizer: Tokenizer) -> None:
     keep = torch.tensor([[0.1, 0.9], [0.5, 0.5]])  # the end is neither kept nor deleted
     start = torch.tensor([[0.0, 0.8, 0.0, 0.2, 0.0], [0.0, 0.7, 0.0, 0.3, 0.0]])
     end = torch.tensor([[0.4, 0.6, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0]])
-    masks = (batch.is_piece, batch.is_slot, batch.is_slot)
+    masks = (batch.is_token, batch.is_slot, batch.is_slot)
     heads = [
         Head(table.log().clamp(min=MASKED)[None], mask) for table, mask in zip((keep, start, end), masks, strict=True)
     ]
@@ -226,7 +226,7 @@ def test_no_insertion_across_turns_or_out_of_none(tokenizer: Tokenizer, first: i
     """[CLS] 甲 乙 [SEP] 丙 [SEP] 丁 [SEP]"""
     batch = batch_of([item_of(dialogue_of("甲乙", "丙", "丁"), tokenizer)], tokenizer)
     heads = [
-        Head(torch.tensor([[[0.0, 1.0], [0.0, 1.0]]]), batch.is_piece),
+        Head(torch.tensor([[[0.0, 1.0], [0.0, 1.0]]]), batch.is_token),
         Head(one_hot(torch.tensor([[first, NO_START]]), 8).float(), batch.is_slot),
         Head(one_hot(torch.tensor([[last, NO_END]]), 8).float(), batch.is_slot),
     ]

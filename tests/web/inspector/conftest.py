@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from small_run import small_study
 
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.run_view import Look, look_at
+from helpers.small_run import small_study
 
 ADDRESS = "http://127.0.0.1:8747"
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import patience
 from friend_training.cli.main import app
 from friend_training.errors import ConfigError, RunError
+from helpers import patience
 
 
 def started(*arguments: object) -> subprocess.Popen[str]:

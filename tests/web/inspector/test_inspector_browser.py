@@ -7,15 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from on_the_inspector import served
-from small_run import MARKUP, write_run
 
-import patience
-from chromium import chromium
 from friend_training.core.selector import Selector, Threshold
 from friend_training.runs.corrections import read_corrections
 from friend_training.runs.store import LABELLED
 from friend_training.types import Words
+from helpers import patience
+from helpers.chromium import chromium
+from helpers.on_the_inspector import served
+from helpers.small_run import MARKUP, write_run
 
 pytestmark = pytest.mark.browser
 MILLISECONDS = 1000 * patience.ANSWER

@@ -6,7 +6,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from friend_training.runs.corrections import Correction, keep_correction, read_corrections
+from friend_training.runs.corrections import Correction, read_corrections, save_correction
 from friend_training.web.inspector.app import MAX_BODY, make_app
 from friend_training.web.inspector.run_view import look_at
 
@@ -115,7 +115,7 @@ def test_one_unit_of_rewriting(client):
 
 
 def test_exports_are_what_is_listed(client, study):
-    keep_correction(study / "methods" / "fdt", Correction("rewriting", "d3", "corrected", {"text": "x"}))
+    save_correction(study / "methods" / "fdt", Correction("rewriting", "d3", "corrected", {"text": "x"}))
     wanted = {**REWRITING, "chosen": True}
     lines = client.get("/api/export", params=wanted)
     assert 'filename="fdt-rewriting-iteration-1.jsonl"' in lines.headers["content-disposition"]

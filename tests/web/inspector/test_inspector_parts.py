@@ -4,13 +4,12 @@ import json
 from types import SimpleNamespace
 
 import pytest
-from small_run import DIALOGUES, small_study
 
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError, RunError
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.report.label_text import edits, marks
-from friend_training.runs.inputs import INPUTS, keep_inputs
+from friend_training.runs.inputs import INPUTS, save_inputs
 from friend_training.runs.run import Run
 from friend_training.study import open
 from friend_training.types import (
@@ -29,6 +28,7 @@ from friend_training.web.inspector.corrections import Said, correction_of
 from friend_training.web.inspector.run_view import open_inspected
 from friend_training.web.inspector.unit_view import friends_of, kind_of
 from friend_training.web.inspector.units import Texts
+from helpers.small_run import DIALOGUES, small_study
 
 
 def test_a_study_its_method_and_a_run_by_itself_can_be_opened(study):
@@ -56,7 +56,7 @@ def test_a_run_without_pseudo_labels_or_no_run_at_all(tmp_path):
 
 def test_texts_that_were_not_kept_are_made_meanwhile(tmp_path):
     def make():
-        keep_inputs(tmp_path, DIALOGUES)
+        save_inputs(tmp_path, DIALOGUES)
 
     texts = Texts(tmp_path, make)
     texts.wait()
@@ -223,12 +223,12 @@ def test_labels_that_cannot_be(before, label, message):
 
 
 def test_two_inspectors_see_each_others_corrections(tmp_path):
-    from friend_training.runs.corrections import Correction, keep_correction
+    from friend_training.runs.corrections import Correction, save_correction
     from friend_training.web.inspector.run_view import look_at
 
     study = small_study(tmp_path / "study")
     look = look_at(study)
     units = look.reader.of("csrl", 1)
     assert look.places(units) == {}
-    keep_correction(study / "methods" / "fdt", Correction("csrl", "d3|2-4", "rejected"))
+    save_correction(study / "methods" / "fdt", Correction("csrl", "d3|2-4", "rejected"))
     assert list(look.places(units)) == [3]

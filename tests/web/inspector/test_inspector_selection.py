@@ -9,7 +9,7 @@ from friend_training.runs.corrections import Ruling
 from friend_training.runs.store import LABELLED, nullable, scores_of, with_decisions
 from friend_training.web.inspector.selection import BINS, Setting, decide, recorded_setting, summary
 from friend_training.web.inspector.units import SCORES, Units
-from work_done import calls
+from helpers.work_done import calls
 
 
 def units(selector, count=400, seed=0, *, matched=True):

@@ -2,10 +2,10 @@
 
 import pytest
 from fastapi.testclient import TestClient
-from small_run import large_study
 
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.run_view import look_at
+from helpers.small_run import large_study
 
 FEW, MANY = 1_000, 20_000
 MOVED = {"task": "csrl", "iteration": 1, "confidence_weight": 0.3, "threshold": 0.45}

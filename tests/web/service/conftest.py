@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from friend_training import load
 from friend_training.inference.model import Friends
 from friend_training.web.service.app import abilities_of, make_app
-from untrained_run import make_run
+from helpers.untrained_run import make_run
 
 
 @pytest.fixture(scope="session")

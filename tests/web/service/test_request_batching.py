@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-import patience
 from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import Limits
+from helpers import patience
 
 
 def _double(questions: Sequence[int]) -> list[int]:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from on_a_port import serving
 
-import patience
-from chromium import chromium
 from friend_training.inference.model import Friends
 from friend_training.web.service.app import abilities_of, make_app
 from friend_training.web.service.messages import Limits
+from helpers import patience
+from helpers.chromium import chromium
+from helpers.on_a_port import serving
 
 pytestmark = pytest.mark.browser
 

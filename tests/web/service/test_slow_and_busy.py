@@ -9,12 +9,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from on_a_port import serving
 
-import patience
 from friend_training.inference.answers import RewriteMade
 from friend_training.web.service.app import Abilities, make_app
 from friend_training.web.service.messages import Limits
+from helpers import patience
+from helpers.on_a_port import serving
 
 BODY = json.dumps({"turns": ["好"]})
 JSON = {"Content-Type": "application/json"}

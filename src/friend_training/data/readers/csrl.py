@@ -2,7 +2,7 @@
 
 One predicate per line, five fields parted by `|||`: dialogue id, index of the predicate's token, tokens, turn
 distance of each token (0 is the turn of the predicate, the last one), BIO tags. Fields are split on ONE space and empty
-tokens are kept: they were counted when the other fields were made (DESIGN 5.15).
+tokens are kept: they were counted when the other fields were made (docs/decisions.md#files-with-empty-tokens).
 
 A turn begins where the turn distance changes, and its first token is the speaker token: the word "human" inside an
 utterance is just a word. The first line of a dialogue usually opens with an empty turn of whoever has not spoken.

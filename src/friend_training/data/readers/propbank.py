@@ -51,13 +51,13 @@ class _Line:
 
 def _check_size(path: Path, limits: Limits) -> None:
     """The lines of a sentence may stand anywhere, so all are held until the last is read."""
+    size = 0
     for file in [_column_file(path, name) for name in "abc"] if path.is_dir() else [path]:
         with open_content(file, limits) as content:
-            size = 0
             while size <= limits.whole and (block := content.read(_BLOCK)):
                 size += len(block)
-        if size > limits.whole:
-            raise DataError(f"more than {limits.whole:,} bytes; {exceeds('whole', limits.whole)}", path=file)
+    if size > limits.whole:
+        raise DataError(f"more than {limits.whole:,} bytes; {exceeds('whole', limits.whole)}", path=path)
 
 
 def _folder_lines(folder: Path, problems: Problems) -> Iterator[_Line]:
@@ -98,6 +98,8 @@ def _slash_lines(path: str | Path, problems: Problems) -> Iterator[_Line]:
 def _line(number: int, words: tuple[str, ...], tags: tuple[str, ...], labels: tuple[str, ...]) -> _Line:
     if not len(words) == len(tags) == len(labels):
         raise DataError(f"{len(words)} words, {len(tags)} parts of speech and {len(labels)} labels do not fit")
+    if not all(words):
+        raise DataError("a word without characters")
     predicates = [i for i, label in enumerate(labels) if label == _PREDICATE]
     if len(predicates) != 1:
         raise DataError(f"{len(predicates)} words are marked {_PREDICATE!r}, expected one")

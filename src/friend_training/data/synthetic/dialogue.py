@@ -24,7 +24,7 @@ UTTERANCE_NOISE = 0.15
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddedDialogue:
+class SyntheticDialogue:
     """A dialogue and all that is gold about its last turn; `roles` and `sentence_roles` follow the predicates."""
 
     dialogue: Dialogue
@@ -33,20 +33,20 @@ class EmbeddedDialogue:
     sentence_roles: tuple[SentenceRoles, ...]
 
 
-def generate(count: int, *, seed: int, domain: Domain, prefix: str = "", first: int = 0) -> list[EmbeddedDialogue]:
+def generate(count: int, *, seed: int, domain: Domain, prefix: str = "", first: int = 0) -> list[SyntheticDialogue]:
     """`count` dialogues from number `first` on; each depends on seed, domain and its number alone."""
     return [_dialogue(f"{domain}-{seed}-{i}", domain, prefix) for i in range(first, first + count)]
 
 
-def csrl_examples(dialogues: Sequence[EmbeddedDialogue]) -> list[CsrlExample]:
+def csrl_examples(dialogues: Sequence[SyntheticDialogue]) -> list[CsrlExample]:
     return [CsrlExample(made.dialogue, made.roles) for made in dialogues]
 
 
-def rewriting_examples(dialogues: Sequence[EmbeddedDialogue]) -> list[RewritingExample]:
+def rewriting_examples(dialogues: Sequence[SyntheticDialogue]) -> list[RewritingExample]:
     return [RewritingExample(made.dialogue, made.rewrite.text) for made in dialogues]
 
 
-def _dialogue(name: str, domain: Domain, prefix: str) -> EmbeddedDialogue:
+def _dialogue(name: str, domain: Domain, prefix: str) -> SyntheticDialogue:
     stage = Stage(random.Random(name), domain)
     makers, weights = zip(*UTTERANCES, strict=True)
     for _ in range(stage.rng.choice((2, 2, 3, 3, 4))):
@@ -58,8 +58,8 @@ def _dialogue(name: str, domain: Domain, prefix: str) -> EmbeddedDialogue:
     return _labelled(Dialogue(prefix + name, turns, tuple(roles.predicate for roles in labels.roles)), labels)
 
 
-def _labelled(dialogue: Dialogue, labels: Labels) -> EmbeddedDialogue:
-    return EmbeddedDialogue(dialogue, labels.roles, labels.rewrite, labels.sentence_roles)
+def _labelled(dialogue: Dialogue, labels: Labels) -> SyntheticDialogue:
+    return SyntheticDialogue(dialogue, labels.roles, labels.rewrite, labels.sentence_roles)
 
 
 def _lead_in(stage: Stage) -> None:

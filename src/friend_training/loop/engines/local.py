@@ -23,9 +23,6 @@ from friend_training.core.pool import ShardSource
 from friend_training.errors import ConfigError, FriendTrainingError, RunError
 from friend_training.loop.labelling import Labelled, LabelWork
 
-# Keep workers busy and hand out their results in order, holding no more than a few of them.
-
-
 AHEAD = 4
 """So many times the shards in work may be finished and wait for an earlier one, such as one that had to be redone."""
 
@@ -44,7 +41,10 @@ class Crew(Protocol):
 
 
 def in_order(crew: Crew, sources: Iterator[ShardSource]) -> Iterator[Labelled]:
-    """The results of all sources. Numbers are places in the order of sources."""
+    """The results of all sources, in order, holding no more than a few of them: workers stay busy meanwhile.
+
+    Numbers are places in the order of sources.
+    """
     begun = given = 0
     under_way = 0
     more = True

@@ -37,7 +37,7 @@ QUEUED = 2
 @dataclass(frozen=True, slots=True)
 class RayEngine:
     """`address` of the cluster, or None to start one on this machine; `workers` shards in work at a time, or None for
-    as many as there are processors, or graphics cards where `cards` says that they compute."""
+    as many as there are processors, or graphics cards where `cards` lets them compute."""
 
     address: str | None = None
     workers: int | None = None
@@ -169,7 +169,7 @@ class _OnCard:
 
 
 def _value(ray: Any, one: Any) -> Labelled:
-    """What a worker says; what it fails at is told by our own errors, its death by one of Ray's."""
+    """What a worker returns; what it fails at is told by our own errors, its death by one of Ray's."""
     try:
         value: Labelled = ray.get(one)
     except ray.exceptions.RayTaskError as error:

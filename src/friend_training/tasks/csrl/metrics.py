@@ -1,4 +1,4 @@
-"""The metrics of CSRL: micro precision, recall and F1 over the arguments of all predicates (DESIGN 5.14).
+"""The metrics of CSRL: micro precision, recall and F1 over the arguments of all predicates.
 
 An argument is right if its role and its exact span (turn, start, end) are. It is counted in total and, by where the
 argument stands, within u_t or across turns; the speaker token of u_t belongs to u_t.

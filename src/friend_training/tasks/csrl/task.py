@@ -1,7 +1,8 @@
-"""CSRL as a task of the core."""
+"""Conversational semantic role labelling (CSRL) as a task: a unit is a predicate of u_t, its label the arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -26,17 +27,12 @@ from friend_training.tasks.role_labelling import (
 )
 from friend_training.types import CsrlExample, Dialogue, Roles, dialogue_group
 
-# Kinds of CSRL labels: does an argument stand in another turn, only in u_t, or is there none?
-
 
 def kind_of_roles(roles: Roles, current: int) -> str:
-    """`current` is the turn of u_t."""
+    """Whether an argument stands in another turn, only in u_t, or there is none; `current` is the turn of u_t."""
     if not roles.arguments:
         return "none"
     return "across" if any(argument.turn != current for argument in roles.arguments) else "within"
-
-
-# Conversational semantic role labelling: a unit is one predicate of u_t, its label the arguments in the dialogue.
 
 
 class CsrlDefinition:
@@ -58,6 +54,10 @@ class CsrlDefinition:
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)

@@ -1,0 +1,1 @@
+"""Any model with `fit` and `predict_proba` as a task."""

@@ -30,13 +30,13 @@ MODEL, NOTE = "model.joblib", "task.json"
 
 
 def save_model(model: Any, folder: Path, *, task: str) -> None:
-    """Write the model, and a note that says what it is."""
+    """Write the model, and a note of what it is."""
     _joblib().dump(model, folder / MODEL)
     (folder / NOTE).write_text(json.dumps(_note(type(model), folder, task)) + "\n", encoding="utf-8")
 
 
 def load_model(folder: Path, *, task: str, kind: type) -> Any:
-    """The model that was saved there, after its note has been compared with what is asked for."""
+    """The model that was saved there, after its note has been compared with what is expected."""
     if not (folder / NOTE).is_file() or not (folder / MODEL).is_file():
         raise RunError(f"{folder}: there is no classifier here; {NOTE} and {MODEL} were expected")
     found = json.loads((folder / NOTE).read_text(encoding="utf-8"))
@@ -67,11 +67,8 @@ def _joblib() -> Any:
         return import_module("joblib")
 
 
-# Weights of examples, and seeds, for models that may or may not know what to do with them.
-
-
 def fit_weighted(model: Any, features: Any, labels: Sequence[str], weights: Sequence[float], *, task: str) -> None:
-    """Fit with `sample_weight` where weights differ from 1 and the model takes them; else say that they are lost."""
+    """Fit with `sample_weight` where weights differ from 1 and the model takes them; else warn that they are lost."""
     argument = weight_argument(model)
     if all(weight == 1.0 for weight in weights):
         model.fit(features, list(labels))

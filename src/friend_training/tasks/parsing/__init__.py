@@ -1,0 +1,1 @@
+"""Parsers and taggers of sentences in words."""

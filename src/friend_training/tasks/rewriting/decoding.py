@@ -15,8 +15,8 @@ from friend_training.tasks.rewriting.model import NO_END, NO_START, RewriteBatch
 from friend_training.types import Insertion, Rewrite
 
 SpanChoice = Literal["apart", "together"]
-"""How first and last token of an insertion are chosen: each by itself, as printed, and if the two make no span nothing
-is inserted ("apart"); or the likeliest pair that is a span of one turn, or none ("together")."""
+"""How first and last token of an insertion are chosen: each by itself, as in the paper, and if the two make no span
+nothing is inserted ("apart"); or the likeliest pair that is a span of one turn, or none ("together")."""
 
 
 def decode_rewrites(
@@ -37,7 +37,7 @@ def decode_rewrites(
 def _pairs(start: Tensor, end: Tensor, batch: RewriteBatch) -> list[Tensor]:
     """The likeliest (first, last) of each slot with first ≤ last in one turn, or that of no insertion: [B, N] each.
 
-    The best first piece for every last one is a running maximum that begins anew with each turn: turns follow each
+    The best first token for every last one is a running maximum that begins anew with each turn: turns follow each
     other, so a step from turn to turn that is higher than any log-probability is deep makes it forget the turn before.
     """
     turn = batch.turn.unsqueeze(1)  # [B, 1, M]
@@ -56,11 +56,11 @@ def _pairs(start: Tensor, end: Tensor, batch: RewriteBatch) -> list[Tensor]:
 def _script(item: RewriteItem, keep: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]) -> Rewrite:
     layout = item.rendered
     width = item.last - item.first
-    # Some tokenizers cut one character into several pieces: it is deleted once, and has one insertion before it.
+    # Some tokenizers cut one character into several tokens: it is deleted once, and has one insertion before it.
     deleted: set[int] = set()
     for slot in np.flatnonzero(keep[:width] == 0).tolist():
-        piece = item.first + slot
-        deleted.update(range(int(layout.start[piece]), int(layout.end[piece])))
+        token = item.first + slot
+        deleted.update(range(int(layout.start[token]), int(layout.end[token])))
     insertions: dict[int, Insertion] = {}
     for slot in np.flatnonzero(start[: width + 1] <= end[: width + 1]).tolist():
         first, last = int(start[slot]), int(end[slot])

@@ -1,4 +1,4 @@
-"""Edit scripts: what dialogue rewriting as sequence labelling can say about u_t (section 4.1 of the paper).
+"""Edit scripts: the labels of dialogue rewriting as sequence labelling of u_t (section 4.1 of the paper).
 
 A script deletes characters of u_t and inserts at most one span of the dialogue before each character of u_t or at its
 end. A span lies inside ONE turn: a turn of the context or, with `span_source="dialogue"`, also u_t itself.
@@ -93,7 +93,7 @@ def check_length(dialogue: Dialogue, rewrite: str) -> None:
 
 
 def apply_script(dialogue: Dialogue, script: Rewrite) -> str:
-    """The u_t' that the script's deletions and insertions make of u_t; its `text` is not looked at."""
+    """The u_t' that the script's deletions and insertions make of u_t; its `text` is not used."""
     return "".join(dialogue.turns[turn].text[offset] for turn, offset in origin(script, dialogue))
 
 
@@ -115,7 +115,7 @@ def origin(rewrite: Rewrite, dialogue: Dialogue) -> list[tuple[int, int]]:
 def place_of(rewrite: Rewrite, utterance: str, start: int, end: int) -> tuple[int, int] | None:
     """Where characters [start, end) of u_t stand in u_t'; None if one was deleted or something was inserted between.
 
-    Exact, not a search for the same string: a predicate that occurs twice is told apart (DESIGN 5.2).
+    Exact, not a search for the same string: a predicate that occurs twice is told apart.
     """
     if not 0 <= start < end <= len(utterance):
         raise ValueError(f"[{start}, {end}) is no span of an utterance of {len(utterance)} characters")

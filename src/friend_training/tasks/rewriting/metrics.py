@@ -1,4 +1,4 @@
-"""The metrics of dialogue rewriting, all over characters: a space is a character like any other (DESIGN 5.14).
+"""The metrics of dialogue rewriting, all over characters: a space is a character like any other.
 
 - WER: the edit distances of all utterances together, divided by the length of all references together.
 - ROUGE-L: per utterance the F1 of the longest common subsequence, 2·LCS / (|prediction| + |reference|); the mean.
@@ -40,7 +40,7 @@ class RewritingScore:
 
     @classmethod
     def of(cls, prediction: str, reference: str, utterance: str) -> "RewritingScore":
-        """The counts of one utterance: what was said, and its rewrite as predicted and as it should be."""
+        """The counts of one utterance: u_t, its rewrite as predicted, and as it should be."""
         grams = [(_ngrams(prediction, order), _ngrams(reference, order)) for order in ORDERS]
         added, missing = (Counter(text) - Counter(utterance) for text in (prediction, reference))
         return cls(

@@ -1,4 +1,7 @@
-"""The rewriter's network: keep or delete each token, and which span goes in front of it (section 4.1)."""
+"""The rewriter's network: keep or delete each token, and which span goes in front of it (section 4.1).
+
+Its inputs are here too: edit scripts of characters as decisions about tokens.
+"""
 
 import math
 from collections.abc import Sequence
@@ -17,16 +20,13 @@ from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.types import Dialogue, Rewrite
 
-# Dialogues ready for the rewriter: edit scripts of characters as decisions about pieces.
-
-
 NO_START, NO_END = 1, 0
-"""'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS] (DESIGN 5.10)."""
+"""'No insertion' is start > end: it is trained as start = 1, end = 0, which is [CLS]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """For the pieces of u_t: kept (1) or not (0); for these and the end: first and last piece of the insertion."""
+    """For the tokens of u_t: keep (1) or delete (0); for these and the end: first and last token of the insertion."""
 
     keep: NDArray[np.int64]  # [U]
     start: NDArray[np.int64]  # [U + 1]
@@ -35,7 +35,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class RewriteItem:
-    """A rendered dialogue; pieces [first, last) are those of u_t and piece `last` is the place at its end."""
+    """A rendered dialogue; tokens [first, last) are those of u_t and token `last` is the place at its end."""
 
     dialogue: Dialogue
     rendered: Rendered
@@ -52,7 +52,7 @@ class RewriteItem:
 def rewrite_item(
     dialogue: Dialogue, rendered: Rendered, script: Rewrite | None, *, weight: float = 1.0
 ) -> RewriteItem | None:
-    """None if the script cannot be said in pieces (it cuts through one, or its source was cut off)."""
+    """None if tokens cannot express the script (it cuts through one, or its source was cut off)."""
     current = len(dialogue.turns) - 1
     places = np.flatnonzero(rendered.turn == current)
     last = len(rendered) - 1
@@ -69,14 +69,14 @@ def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> De
     inside = [offset for offset in script.deleted if offset < len(deleted)]
     deleted[inside] = 1
     gone = np.array([deleted[start:end].sum() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
-    # Several pieces may stand for one character: it is deleted once.
+    # Several tokens may stand for one character: it is deleted once.
     reached = {at for start, end in zip(starts[gone > 0], ends[gone > 0], strict=True) for at in range(start, end)}
     if not np.all((gone == 0) | (gone == ends - starts)) or len(reached) != len(script.deleted):
         return None
     start = np.full(last - first + 1, NO_START, dtype=np.int64)
     end = np.full(last - first + 1, NO_END, dtype=np.int64)
     for insertion in script.insertions:
-        slot = int(np.searchsorted(starts, insertion.before))  # the first piece that begins there or later
+        slot = int(np.searchsorted(starts, insertion.before))  # the first token that begins there or later
         if slot > 0 and ends[slot - 1] > insertion.before:
             return None
         source = rendered.covering(insertion.turn, insertion.start, insertion.end)
@@ -90,16 +90,16 @@ def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> De
 
 @dataclass(frozen=True, slots=True)
 class RewriteBatch:
-    """B dialogues whose current utterances have up to N - 1 pieces; slot N - 1 at most is the end."""
+    """B dialogues whose current utterances have up to N - 1 tokens; slot N - 1 at most is the end."""
 
     ids: Tensor  # [B, M]
     types: Tensor  # [B, M]
     mask: Tensor  # [B, M]
     turn: Tensor  # [B, M]
-    source: Tensor  # [B, M] pieces that may be inserted
-    slots: Tensor  # [B, N] the piece of each slot
-    is_piece: Tensor  # [B, N] a piece of u_t
-    is_slot: Tensor  # [B, N] a piece of u_t or its end
+    source: Tensor  # [B, M] tokens that may be inserted
+    slots: Tensor  # [B, N] the token of each slot
+    is_token: Tensor  # [B, N] a token of u_t
+    is_slot: Tensor  # [B, N] a token of u_t or its end
     targets: tuple[Tensor, ...]  # keep, start, end: [B, N] each
     weights: Tensor  # [B]
     items: tuple[RewriteItem, ...]
@@ -123,7 +123,7 @@ class Rewriter(nn.Module):
         at_slots = encoded.gather(1, batch.slots.unsqueeze(2).expand(-1, -1, width))  # [B, N, H]
         queries = self.query(at_slots).split(width, dim=2)
         keys = self.key(encoded).split(width, dim=2)
-        heads = [Head(self.keep(at_slots), batch.is_piece)]
+        heads = [Head(self.keep(at_slots), batch.is_token)]
         for query, key, nothing in zip(queries, keys, (NO_START, NO_END), strict=True):
             scores = torch.bmm(query, key.transpose(1, 2)) / math.sqrt(width)  # [B, N, M]
             heads.append(span_head(scores, batch, nothing))
@@ -131,7 +131,7 @@ class Rewriter(nn.Module):
 
 
 def span_head(scores: Tensor, batch: RewriteBatch, nothing: int) -> Head:
-    """Scores [B, N, M] of where an insertion begins or ends; `nothing` is the piece that stands for no insertion."""
+    """Scores [B, N, M] of where an insertion begins or ends; `nothing` is the token that stands for no insertion."""
     allowed = batch.source.clone()
     allowed[:, nothing] = True
     return Head(scores.masked_fill(~allowed.unsqueeze(1), MASKED), batch.is_slot)
@@ -155,7 +155,7 @@ def collate_rewrites(items: Sequence[RewriteItem], pad_id: int, *, span_source: 
         turn=turn,
         source=source,
         slots=torch.where(is_slot, first[:, None] + slots, 0),
-        is_piece=slots < widths[:, None],
+        is_token=slots < widths[:, None],
         is_slot=is_slot,
         targets=_targets(items, len(slots)),
         weights=torch.tensor([item.weight for item in items]),
@@ -175,15 +175,14 @@ def _targets(items: Sequence[RewriteItem], width: int) -> tuple[Tensor, ...]:
     return tables
 
 
-# A second head for the rewriter, for methods that need two different models of the task (co-training).
-
-
 Scorer = Literal["dot", "biaffine"]
-"""How slots and pieces are compared: by the plain product of `Rewriter`, or as Dozat & Manning (2017) score arcs."""
+"""How slots and tokens are compared: by the plain product of `Rewriter`, or as Dozat & Manning (2017) score arcs.
+
+The second is for methods that need two different models of the task (co-training)."""
 
 
 class BiaffineRewriter(nn.Module):
-    """The same decisions as `Rewriter`; spans are scored by q(slot)ᵀ W k(piece) + wᵀ k(piece), q and k not linear."""
+    """The same decisions as `Rewriter`; spans are scored by q(slot)ᵀ W k(token) + wᵀ k(token), q and k not linear."""
 
     def __init__(self, encoder: Encoder, *, dropout: float = 0.1) -> None:
         super().__init__()
@@ -198,7 +197,7 @@ class BiaffineRewriter(nn.Module):
         encoded = self.dropout(self.encoder(batch.ids, batch.types, batch.mask))  # [B, M, H]
         at_slots = encoded.gather(1, batch.slots.unsqueeze(2).expand(-1, -1, encoded.size(2)))  # [B, N, H]
         return (
-            Head(self.keep(at_slots), batch.is_piece),
+            Head(self.keep(at_slots), batch.is_token),
             span_head(self.start(at_slots, encoded), batch, NO_START),
             span_head(self.end(at_slots, encoded), batch, NO_END),
         )
@@ -213,7 +212,7 @@ class Biaffine(nn.Module):
         self.product = nn.Linear(size, size, bias=False)
         self.alone = nn.Linear(size, 1, bias=False)
 
-    def forward(self, slots: Tensor, pieces: Tensor) -> Tensor:
-        keys = self.key(pieces)
+    def forward(self, slots: Tensor, tokens: Tensor) -> Tensor:
+        keys = self.key(tokens)
         scores: Tensor = torch.bmm(self.product(self.query(slots)), keys.transpose(1, 2)) + self.alone(keys).mT
         return scores

@@ -1,9 +1,9 @@
-"""Dialogue rewriting as a task of the core."""
+"""Dialogue rewriting as a task: a unit is one utterance, its label the edit script that completes it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from torch import nn
 
@@ -30,14 +30,10 @@ from friend_training.tasks.rewriting.model import (
 )
 from friend_training.types import Dialogue, Rewrite, RewritingExample
 
-# Kinds of rewrites: is u_t changed at all?
-
 
 def kind_of_text(rewrite: str, dialogue: Dialogue) -> str:
+    """Whether u_t is changed at all."""
     return "unchanged" if rewrite == dialogue.utterance.text else "changed"
-
-
-# Dialogue rewriting as sequence labelling: a unit is one utterance, its label the edit script that completes it.
 
 
 MainMetric = Literal["em", "restored_f1"]
@@ -47,12 +43,12 @@ class RewritingDefinition:
     """Section 4.1, 'Dialogue Rewriting'. Examples that edits cannot build are left out of training, never of tests.
 
     Iterations are compared by `main_metric`. Exact match is right where every utterance needs a rewrite: most
-    characters of a rewrite are those of u_t, so ROUGE-L hardly moves (89.6 to 89.9 on the embedded dialogues while
+    characters of a rewrite are those of u_t, so ROUGE-L hardly moves (89.6 to 89.9 on the synthetic dialogues while
     exact match goes from 32 to 37). Where many need none it would keep the model that leaves everything as it is
     (RESTORATION: 40 EM, more than any method of the paper has); restored F1 does not.
 
     `context_turns` are the last so many turns before u_t, which are all that is seen. Whoever has learnt from dialogues
-    of three turns, where what is missing mostly stands in the first, looks for it in the oldest turn of longer ones.
+    of three turns, where what is missing mostly stands in the first, searches it in the oldest turn of longer ones.
     """
 
     name = "rewriting"
@@ -76,6 +72,17 @@ class RewritingDefinition:
         self.scorer = scorer
         self.spans = spans
         self.context_turns = context_turns
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {
+            "max_length": self.max_length,
+            "span_source": self.span_source,
+            "scorer": self.scorer,
+            "spans": self.spans,
+            "context_turns": self.context_turns,
+            "main_metric": self.main_metric,
+        }
 
     def network(self, encoder: Encoder) -> nn.Module:
         return Rewriter(encoder) if self.scorer == "dot" else BiaffineRewriter(encoder)

@@ -1,0 +1,1 @@
+"""Sentence-level semantic role labelling: the bridge that we train ourselves."""

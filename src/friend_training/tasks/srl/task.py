@@ -1,9 +1,13 @@
-"""Sentence-level SRL as a task of the core, and, once trained, as a bridge with fixed parameters."""
+"""Sentence-level SRL as a task, and, once trained, as a bridge with fixed parameters.
+
+It is the network of CSRL on a 'dialogue' of one turn, without speakers.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
@@ -28,15 +32,11 @@ from friend_training.tasks.role_labelling import (
 )
 from friend_training.types import Argument, Dialogue, Roles, Sentence, SentenceArgument, SentenceRoles, SrlExample, Turn
 
-# The metric of sentence-level SRL: micro precision, recall and F1 over exact (role, span), in percent.
-
 
 def score_srl(predicted: Sequence[SentenceRoles], gold: Sequence[SentenceRoles]) -> Evaluation:
+    """Micro precision, recall and F1 over exact (role, span), in percent."""
     pairs = zip(predicted, gold, strict=True)
     return Evaluation.of([PRF.of(p.arguments, g.arguments) for p, g in pairs], PRF())
-
-
-# Sentence-level semantic role labelling: the bridge. The CSRL network on a 'dialogue' of one turn, no speakers.
 
 
 HOW = "how.json"
@@ -62,6 +62,10 @@ class SrlDefinition:
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)

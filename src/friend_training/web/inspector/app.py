@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
 
 from friend_training.report.names import method_in_words
-from friend_training.runs.corrections import keep_correction
+from friend_training.runs.corrections import save_correction
 from friend_training.types import ROLES
 from friend_training.web.guard import guarded, listening, token_for
 from friend_training.web.inspector.corrections import Said, correction_of
@@ -114,7 +114,7 @@ def make_app(look: Look, token: str | None = None) -> FastAPI:
             raise HTTPException(404, f"task {said.task!r} has no unit of this name")
         given = look.texts.get(units.rows["input"][row].as_py())
         correction = correction_of(said, look.label(units, row), given, span_source=look.span_source)
-        keep_correction(look.inspected.run.folder, correction)
+        save_correction(look.inspected.run.folder, correction)
         return asdict(correction)
 
     @app.get("/api/export")

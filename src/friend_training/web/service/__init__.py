@@ -1,0 +1,1 @@
+"""The service: trained models over HTTP, in batches."""

@@ -1,0 +1,1 @@
+"""Constituency parsing: the best tree over scored spans (CKY)."""

@@ -1,4 +1,9 @@
-"""The span parser's output as trees, each with its confidence."""
+"""The span parser's output as trees, each with its confidence: the best tree over scored spans (CKY).
+
+All spans of one width are decided together, for many sentences at once. Trees are binary here. A phrase of more than
+two parts is cut in two by a span without a label, which costs nothing, so no binarisation has to be chosen: the best
+tree is the best set of nested phrases.
+"""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -11,12 +16,6 @@ from friend_training.nn.heads import Head
 from friend_training.nn.word_input import SentenceBatch
 from friend_training.tasks.parsing.constituency.model import all_spans
 from friend_training.types import Bracket, Tree
-
-# The best tree over scored spans (CKY), for many sentences at once: all spans of one width together.
-#
-# Trees are binary here. A phrase of more than two parts is cut in two by a span without a label, which costs nothing,
-# so no binarisation has to be chosen: the best tree is the best set of nested phrases.
-
 
 Scores = NDArray[np.float32]
 

@@ -1,7 +1,8 @@
-"""Constituency parsing as a task of the core."""
+"""Constituency parsing as a task: a unit is one sentence, its label the phrases and the preterminals of the words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,9 +33,6 @@ from friend_training.tasks.parsing.constituency.metrics import bracket_scores
 from friend_training.tasks.parsing.constituency.model import SpanParser, slot_of
 from friend_training.types import Tree, TreeExample, Words
 
-# Constituency parsing: a unit is one sentence, its label the phrases and the preterminals of the words.
-
-
 SPANS, TAGS = 0, 1
 """The two kinds of decisions, in the order of the network's heads."""
 
@@ -51,6 +49,10 @@ class ConstituencyDefinition:
             raise ConfigError("constituency parsing needs the names of some phrases and tags")
         self.reader = word_reader(encoder)
         self.phrases, self.tags = Numbering("phrases", tuple(phrases)), Numbering("tags", tuple(tags))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"phrases": self.phrases.names, "tags": self.tags.names}
 
     def network(self, encoder: AnyEncoder) -> nn.Module:
         return SpanParser(encoder, labels=1 + len(self.phrases.names), tags=len(self.tags.names))
@@ -97,7 +99,7 @@ class ConstituencyDefinition:
         return collate_sentences(self.reader, items, span_targets)
 
     def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
-        """A tree whose only phrase is the sentence says nothing."""
+        """A tree whose only phrase is the sentence has no content."""
         decoded = decode_trees(heads, batch, self.phrases.names, self.tags.names)
         return [
             [Prediction(item.sentence.id, tree, confidence, content=len(tree.brackets) > 1)]
@@ -131,7 +133,7 @@ def constituency_task(
 
 
 def tree_names(examples: Iterable[TreeExample]) -> dict[str, tuple[str, ...]]:
-    """The names of `phrases` and `tags` in gold trees: all that a parser trained on them can ever say."""
+    """The names of `phrases` and `tags` in gold trees: all that a parser trained on them can ever predict."""
     trees = [example.tree for example in examples]
     return {
         "phrases": tuple(sorted({bracket.label for tree in trees for bracket in tree.brackets})),

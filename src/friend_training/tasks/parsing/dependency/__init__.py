@@ -1,0 +1,1 @@
+"""Dependency parsing: the best projective tree over scored arcs (Eisner)."""

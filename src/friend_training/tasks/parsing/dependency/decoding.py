@@ -1,4 +1,10 @@
-"""The dependency parser's output as trees, each with its confidence."""
+"""The dependency parser's output as trees, each with its confidence: the best projective tree (Eisner 1996).
+
+It is found for many sentences at once. A span of words i … j is complete when its head (i or j) has all its dependents
+in it, and incomplete when it was just made by an arc between i and j. Spans of one width are made together: over all
+sentences, all places and all splits. The root takes no part in it: it is given one dependent at the end, so that no
+tree can have two.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +16,6 @@ from numpy.typing import NDArray
 from friend_training.nn.heads import Head
 from friend_training.nn.word_input import SentenceBatch
 from friend_training.types import Heads
-
-# The best projective tree with one root (Eisner 1996), for many sentences at once.
-#
-# A span of words i … j is complete when its head (i or j) has all its dependents in it, and incomplete when it was just
-# made by an arc between i and j. Spans of one width are made together: over all sentences, all places and all splits.
-# The root takes no part in it: it is given one dependent at the end, so that no tree can have two.
-
 
 Scores = NDArray[np.float32]
 

@@ -57,7 +57,7 @@ class _Pairs(nn.Module):
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         dependents, heads = self.dependent(dependents), self.head(heads)
         turned = self.product(dependents).unflatten(2, (self.classes, self.size))  # [B, N, C, S]
-        # W_c d + u_c, times h; what is said of d alone comes on top.
+        # W_c d + u_c, times h; the score of d alone comes on top.
         scores = torch.einsum("bncs,bms->bnmc", turned, heads)
         out: Tensor = scores + self.alone(dependents)[:, :, None, :]
         return out

@@ -1,7 +1,8 @@
-"""Dependency parsing as a task of the core."""
+"""Dependency parsing as a task: a unit is one sentence, its label each word's head and, where known, the relation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
@@ -31,14 +32,12 @@ from friend_training.tasks.parsing.dependency.metrics import Punctuation, attach
 from friend_training.tasks.parsing.dependency.model import BiaffineParser
 from friend_training.types import Heads, HeadsExample, Words
 
-# Dependency parsing: a unit is one sentence, its label the head of each word and, where known, the relation to it.
-
 
 class DependencyDefinition:
     """Each word chooses its head; the tree is the best projective one with a single root.
 
     Without names of `relations` only heads are learnt and predicted. Trees that are not projective can be learnt from.
-    `punctuation` says whether the score counts it.
+    `punctuation`: whether the score counts it.
     """
 
     name = "dependency"
@@ -56,6 +55,10 @@ class DependencyDefinition:
     def per_head(self) -> int:
         """Classes for each head: a word's class is head · per_head + relation."""
         return max(1, len(self.relations.names))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"relations": self.relations.names, "punctuation": self.punctuation}
 
     def network(self, encoder: AnyEncoder) -> nn.Module:
         return BiaffineParser(encoder, relations=self.per_head)
@@ -102,7 +105,7 @@ class DependencyDefinition:
         return collate_sentences(self.reader, items, _targets)
 
     def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
-        """The tree of a single word says nothing."""
+        """The tree of a single word has no content."""
         return [
             [Prediction(item.sentence.id, tree, confidence, content=item.words > 1)]
             for item, (tree, confidence) in zip(

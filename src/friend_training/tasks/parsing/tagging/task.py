@@ -1,7 +1,8 @@
-"""Part-of-speech tagging as a task of the core."""
+"""Part-of-speech tagging as a task: a unit is one sentence, its label a tag for each word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,8 +31,6 @@ from friend_training.nn.word_input import (
 from friend_training.tasks.parsing.tagging.metrics import tag_scores
 from friend_training.types import Tags, TagsExample, Words
 
-# Part-of-speech tagging: a unit is one sentence, its label a tag for each word.
-
 
 class Tagger(nn.Module):
     """A softmax over the tags for every word."""
@@ -57,6 +56,10 @@ class TaggingDefinition:
             raise ConfigError("tagging needs the names of some tags")
         self.reader = word_reader(encoder)
         self.tags = Numbering("tags", tuple(tags))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"tags": self.tags.names}
 
     def network(self, encoder: AnyEncoder) -> nn.Module:
         return Tagger(encoder, tags=len(self.tags.names))

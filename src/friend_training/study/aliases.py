@@ -1,0 +1,75 @@
+"""Names that settings had before: old configs are still read, and results keep the ids they were recorded under.
+
+An id is made from the recorded form of a config. Whoever renames a setting or a value adds the old name here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+OLD_CONFIG_NAMES = {
+    "embedded-few-shot": "synthetic-few-shot",
+    "embedded-domain-generalisation": "synthetic-domain-generalisation",
+}
+"""Configs that come with the package, by the names that they had before."""
+
+_OLD_VALUES: dict[str, dict[str, str]] = {"data.kind": {"embedded": "synthetic"}}
+
+_RECORDED_VALUES: dict[str, dict[str, str]] = {
+    setting: {new: old for old, new in names.items()}
+    for setting, names in {**_OLD_VALUES, "name": OLD_CONFIG_NAMES}.items()
+}
+
+
+LATER_SETTINGS: dict[str, Any] = {
+    "engine": {"kind": "local", "workers": 1},
+    "informed": False,
+    "repeated_roles": "apart",
+    "pronouns": "kept",
+    "checked_labels": "balanced",
+    "rewriting_turns": None,
+    "rewriting_metric": "em",
+    "insertion_spans": "apart",
+    "data.pool_of": "chats",
+    "data.pool_corpora": [],
+    "bridge.predicate_mark": "after",
+    "bridge.adjacent": "apart",
+    "bridge_training.precision": "fp32",
+    "tasks.csrl.balance": "none",
+    "tasks.csrl.training.precision": "fp32",
+    "tasks.rewriting.balance": "none",
+    "tasks.rewriting.training.precision": "fp32",
+}
+"""Settings that came when results were recorded already, and what was done before they came: their defaults.
+
+The recorded form leaves them out where they say that. Whoever adds a setting to a config adds it here."""
+
+
+def current_form(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a file, by the names that they have today."""
+    return _renamed(config, _OLD_VALUES, "")
+
+
+def recorded_form(config: Mapping[str, Any]) -> dict[str, Any]:
+    """A config as results were recorded with it; one that is in this form stays as it is."""
+    return _renamed(_told(config, ""), _RECORDED_VALUES, "")
+
+
+def _told(values: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Without the settings that came later and say what was done before they came."""
+    return {
+        key: _told(value, f"{place}{key}.") if isinstance(value, Mapping) else value
+        for key, value in values.items()
+        if f"{place}{key}" not in LATER_SETTINGS or value != LATER_SETTINGS[f"{place}{key}"]
+    }
+
+
+def _renamed(values: Mapping[str, Any], names: Mapping[str, Mapping[str, str]], place: str) -> dict[str, Any]:
+    renamed: dict[str, Any] = {}
+    for key, value in values.items():
+        setting = f"{place}{key}"
+        if isinstance(value, Mapping):
+            value = _renamed(value, names, f"{setting}.")
+        elif isinstance(value, str):
+            value = names.get(setting, {}).get(value, value)
+        renamed[key] = value
+    return renamed

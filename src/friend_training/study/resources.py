@@ -1,0 +1,228 @@
+"""What is made once and then only used: the encoder that every task starts from, and the bridge."""
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from friend_training.bridges.bridge import Bridge, CachedBridge, NoBridge
+from friend_training.core.task import FitPlan
+from friend_training.core.yaml_values import read_yaml
+from friend_training.errors import RunError
+from friend_training.methods.registry import METHODS
+from friend_training.nn.encoder import EncoderShape
+from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.task import TorchTask
+from friend_training.runs.checkpoints import check_checkpoint, checkpoint_digest, load_checkpoint
+from friend_training.runs.files import atomic_folder, one_at_a_time
+from friend_training.runs.processes import is_first
+from friend_training.runs.progress import Relay
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Prepare
+from friend_training.study.aliases import recorded_form
+from friend_training.study.config import Config, PretrainedEncoderConfig, TrainedBridgeConfig
+from friend_training.study.data import RunData, model_source
+from friend_training.study.folders import open_or_create
+from friend_training.study.open import published_bridge
+from friend_training.study.tasks import training_settings
+from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.srl.task import TrainedBridge, srl_task
+from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
+
+# The informed setting (DESIGN 5.17): every method starts from its few labels and from the bridge's training data.
+#
+# The bridge carries supervision of its own, and a CSRL parser that has never seen it may lose against the bridge alone.
+# Here CSRL learns the same sentences, as dialogues of one turn, before Base sees its first gold label. They are not
+# mixed into gold: ten thousands of sentences would bury a hundred labels, and in the updates what was chosen as well.
+# Like the bridge, with the bridge's settings and seed, this start is made once for all seeds of a study.
+
+
+SPEAKER = "A"
+
+
+def informed_step(config: Config) -> Prepare:
+    """By the way the predicate is marked: it alone tells apart the starts that one bridge's folder can hold."""
+    return Prepare(f"informed-{config.predicate_mark}")
+
+
+def as_dialogues(sentences: Sequence[SrlExample]) -> list[CsrlExample]:
+    """Sentences as dialogues of one turn, whose arguments all stand in it."""
+    found = []
+    for example in sentences:
+        roles = tuple(
+            Roles(label.predicate, tuple(Argument(a.role, 0, a.start, a.end) for a in label.arguments))
+            for label in example.roles
+        )
+        turns = (Turn(SPEAKER, example.sentence.text),)
+        found.append(CsrlExample(Dialogue(example.sentence.id, turns, example.sentence.predicates), roles))
+    return found
+
+
+def informed_start(
+    config: Config, data: RunData, run: Run, encoder: str, *, seed: int, progress: Callable[[int, int], None]
+) -> Path:
+    """The checkpoint that the Base of CSRL goes on from, made in `run` if it is not there yet."""
+    assert isinstance(config.bridge, TrainedBridgeConfig), "the config has seen to that"
+    bridge = config.bridge
+    folder = run.folder / informed_step(config).name
+    task = csrl_task(
+        encoder,
+        training_settings(config.bridge_training),
+        max_length=config.max_length,
+        mark=config.predicate_mark,
+        adjacent=config.repeated_roles,
+        device=config.device,
+    )
+    task.progress = progress
+
+    def fit() -> dict[str, Any]:
+        plan = FitPlan(seed=seed, steps=bridge.steps, patience=bridge.patience, restart=True)
+        train, dev = as_dialogues(data.bridge_train), as_dialogues(data.bridge_dev)
+        summary = task.fit(train, (), dev=dev[: bridge.dev], plan=plan)
+        if not is_first():
+            return {}
+        with atomic_folder(folder, replace=True) as new:
+            task.save(new)
+        dev_metrics = dict(task.evaluate(dev))
+        return {"sentences": len(train), "steps": summary.steps, "dev": dev_metrics, **_digest_of(folder)}
+
+    made = run.do(informed_step(config), fit, together=True)
+    check_checkpoint(folder, made.get("digest"))
+    return folder
+
+
+RESOURCE_SEED = 0
+"""Like a published BERT or HanLP, encoder and bridge are the same for every seed of a study."""
+
+
+RESOURCE_SETTINGS = ("encoder", "bridge", "bridge_training", "max_length")
+"""What encoder and bridge depend on, besides their texts."""
+
+
+CACHED_ANSWERS = 200_000
+
+
+Progress = Callable[[int, int], None]
+
+
+def asks_bridge(config: Config) -> bool:
+    """Whether a method of this config asks the bridge; with no methods, encoder and bridge are all that is wanted."""
+    return not config.methods or any(METHODS[method].bridge for method in config.methods)
+
+
+def resource_steps(config: Config) -> list[Prepare]:
+    """What has to be made for this config; published encoders and parsers are there already."""
+    trained = config.bridge.kind == "trained" and asks_bridge(config)
+    kinds = {"encoder": config.encoder.kind == "scratch", "bridge": trained}
+    made = [Prepare(name) for name, needed in kinds.items() if needed]
+    return [*made, informed_step(config)] if config.informed else made
+
+
+def check_resources(made_in: Run, config: Config) -> None:
+    """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
+    before = recorded_form(read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")))
+    now = recorded_form(config.model_dump(mode="json"))
+    for setting in RESOURCE_SETTINGS:
+        if before[setting] != now[setting]:
+            raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
+
+
+def encoder_source(config: Config, data: RunData, run: Run) -> str:
+    """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
+    if isinstance(config.encoder, PretrainedEncoderConfig):
+        return model_source(config.encoder.source)
+    folder = run.folder / "encoder"
+    shape = EncoderShape(
+        layers=config.encoder.layers,
+        width=config.encoder.width,
+        heads=config.encoder.heads,
+        dropout=config.encoder.dropout,
+    )
+
+    def make() -> dict[str, Any]:
+        # Raw text only: the pool and the bridge's sentences, never dev or test; the same for every seed.
+        texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
+        texts += [example.sentence.text for example in data.bridge_train]
+        with atomic_folder(folder, replace=True) as new:
+            pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
+        return {"texts": len(texts), **_digest_of(folder)}
+
+    made = run.do(Prepare("encoder"), make)
+    check_checkpoint(folder, made.get("digest"))
+    return str(folder)
+
+
+def _digest_of(folder: Path) -> dict[str, str]:
+    """What the record of a step says of the folder that it made."""
+    return {"digest": checkpoint_digest(folder)}
+
+
+def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
+    """The bridge with its parameters fixed from here on, remembering its answers."""
+    bridge = published_bridge(config) or TrainedBridge(_trained(config, data, run, encoder, progress))
+    return CachedBridge(bridge, max_entries=CACHED_ANSWERS)
+
+
+def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> TorchTask:
+    assert config.bridge.kind == "trained"
+    folder = run.folder / "bridge"
+    task = srl_task(
+        encoder,
+        training_settings(config.bridge_training),
+        max_length=config.max_length,
+        mark=config.bridge.predicate_mark,
+        adjacent=config.bridge.adjacent,
+        device=config.device,
+    )
+    task.progress = progress
+    plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)
+
+    def fit() -> dict[str, Any]:
+        summary = task.fit(data.bridge_train, (), dev=data.bridge_dev[: config.bridge.dev], plan=plan)  # type: ignore[union-attr]
+        if not is_first():
+            return {}
+        metrics = dict(task.evaluate(data.bridge_dev))
+        with atomic_folder(folder, replace=True) as new:
+            task.save(new)
+        return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics, **_digest_of(folder)}
+
+    made = run.do(Prepare("bridge"), fit, together=True)
+    load_checkpoint(task, folder, digest=made.get("digest"))
+    return task
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What every method of a run starts from; `start` is the checkpoint that an informed Base goes on from."""
+
+    encoder: str
+    bridge: Bridge
+    start: Path | None
+
+
+def make_resources(config: Config, data: RunData, run: Run, folder: Path | None, listener: Relay) -> Resources:
+    """Make what is not there yet, in the run or in a folder that several runs share."""
+    made_in = run if folder is None else _shared(folder, config)
+    check_resources(made_in, config)
+    steps = resource_steps(config)
+    made = all(made_in.result(step) is not None for step in steps)
+    with nullcontext() if made else made_in.locked():  # runs side by side may all read what one of them made
+        listener.planned(steps, [step for step in steps if made_in.result(step) is not None])
+        with listener.step(Prepare("encoder")):
+            encoder = encoder_source(config, data, made_in)
+        bridge: Bridge = NoBridge()
+        if asks_bridge(config):
+            with listener.step(Prepare("bridge")):
+                bridge = make_bridge(config, data, made_in, encoder, listener.worked)
+        start = None
+        if config.informed:
+            with listener.step(informed_step(config)):
+                start = informed_start(config, data, made_in, encoder, seed=RESOURCE_SEED, progress=listener.worked)
+    return Resources(encoder, bridge, start)
+
+
+def _shared(resources: Path, config: Config) -> Run:
+    """Runs that are started at the same moment all find the folder missing: one of them makes it."""
+    with one_at_a_time(resources) if is_first() else nullcontext():  # the others of this run wait for what it makes
+        return open_or_create(resources, config, {})

@@ -1,0 +1,59 @@
+"""How models are decoded, what they see, what becomes of pronouns and of checked labels: as before unless given."""
+
+from pathlib import Path
+
+from friend_training.study.csrl_rewriting import naming_bridge
+from friend_training.study.folders import run_config
+from friend_training.study.study import run_study
+from friend_training.study.tasks import TASKS, make_second_task, make_task
+from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
+from helpers.tiny_config import tiny_config
+
+LATER = (
+    *("repeated_roles=once", "insertion_spans=together", "rewriting_turns=2", "rewriting_metric=restored_f1"),
+    *("pronouns=resolved", "checked_labels=all"),
+)
+
+
+def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
+    plain, better = tiny_config(), tiny_config(*LATER)
+    names = {setting.partition("=")[0] for setting in LATER}
+    assert names.isdisjoint(plain.model_dump(mode="json"))
+    given = {name: str(better.model_dump(mode="json")[name]) for name in names}
+    assert given == dict(setting.split("=") for setting in LATER)
+    assert {k: v for k, v in better.model_dump().items() if k not in names} == plain.model_dump()
+
+
+def test_training_depends_on_how_models_are_decoded_and_on_nothing_behind_it(tiny_encoder: Path) -> None:
+    """Decoding and metric decide which weights are best on dev: another setting of these is another training."""
+
+    def identities(*settings: str) -> list[str]:
+        return [make_task(tiny_config(*settings), name, tiny_encoder).identity for name in TASKS]
+
+    changed = [identities(setting) != identities() for setting in LATER]
+    assert changed == [True, True, True, True, False, False]
+
+
+def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
+    config = tiny_config('methods=["base", "fdt-checked", "bridge-labels-all", "bridge-alone"]', *LATER)
+    records = run_study(config, tmp_path / "run")
+    assert [record["method"] for record in records] == list(config.methods)
+    assert run_config(tmp_path / "run") == config
+    encoder = str(tmp_path / "run" / "encoder")
+    for make in (make_task, make_second_task):
+        assert make(config, "csrl", encoder).definition.adjacent == "once"
+        rewriting = make(config, "rewriting", encoder).definition
+        assert (rewriting.spans, rewriting.context_turns) == ("together", 2)
+        assert make(config, "rewriting", encoder).main_metric == "restored_f1"
+
+
+def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:
+    class HeAlone:
+        name = "he alone"
+
+        def label(self, sentences):
+            return [(SentenceRoles(s.predicates[0], (SentenceArgument("ARG0", 0, 1),)),) for s in sentences]
+
+    asked = [Sentence("s", "他看", (Predicate(1, 2),))]
+    (plain,), (better,) = (naming_bridge(tiny_config(*some), HeAlone()).label(asked) for some in ((), LATER))
+    assert (len(plain[0].arguments), len(better[0].arguments)) == (1, 0)
