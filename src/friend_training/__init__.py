@@ -12,15 +12,19 @@ from typing import TYPE_CHECKING, Any
 from friend_training.errors import naming_missing_packages
 
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, __getattr__ does it
+    from friend_training.friendships.labels import label_friendship
     from friend_training.inference.model import load
     from friend_training.inference.transformers_model import FriendTrainedModel
+    from friend_training.tasks.text_classification.task import TextClassification
 
 __version__ = "0.1.0"
 
-__all__ = ["FriendTrainedModel", "__version__", "load"]
+__all__ = ["FriendTrainedModel", "TextClassification", "__version__", "label_friendship", "load"]
 
 _PLACES = {
     "FriendTrainedModel": "friend_training.inference.transformers_model",
+    "TextClassification": "friend_training.tasks.text_classification.task",
+    "label_friendship": "friend_training.friendships.labels",
     "load": "friend_training.inference.model",
 }
 """Where the names of this front door live: each is opened on first use, because behind it waits torch."""
