@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from friend_training.core.selector import Decisions, Scores
 from friend_training.errors import FriendTrainingError, RunError
 from friend_training.runs.inputs import INPUTS, all_inputs, has_inputs
-from friend_training.runs.run import Run
 from friend_training.runs.store import DECISIONS, Store, scores_of
 
 # The texts that the pseudo-labels are about. The store knows them by their ids, runs/inputs.py reads them.
