@@ -20,6 +20,7 @@ from friend_training.cli.predict import evaluate, predict
 from friend_training.cli.publish import export, inspect, report, serve
 from friend_training.cli.run import demo, resume, run
 from friend_training.cli.show import show
+from friend_training.cli.verify import verify
 from friend_training.errors import ConfigError, FriendTrainingError, naming_missing_packages
 from friend_training.runs.processes import world
 
@@ -79,6 +80,7 @@ app.command()(demo)
 app.command()(run)
 app.command()(resume)
 app.command()(show)
+app.command()(verify)
 app.command()(report)
 app.command()(inspect)
 app.command()(evaluate)

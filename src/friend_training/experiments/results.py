@@ -14,6 +14,7 @@ from typing import Any
 
 from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
+from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.study.aliases import recorded_form
 from friend_training.study.folders import different_settings, is_finished, method_folder, read_records, whole_run
@@ -70,6 +71,7 @@ def counts_path(folder: Path, identity: Identity) -> Path:
 def add_result(folder: Path, record: dict[str, Any], counts: Path) -> None:
     """Append a result and save a copy of its counts, if it has some."""
     if counts.is_file():
+        check_file(counts)
         target = counts_path(folder, (record["config_id"], record["method"], record["seed"]))
         with atomic_file(target) as temporary:
             shutil.copyfile(counts, temporary)

@@ -15,6 +15,7 @@ from friend_training.inference.transformers_model import FriendTrainedConfig, Fr
 from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
+from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.study.config import Config, PretrainedEncoderConfig
 from friend_training.study.folders import method_folder, run_config, whole_run
@@ -70,6 +71,7 @@ INPUTS: dict[TaskName, str] = {
 def model_card(*, task: TaskName, method: str, iteration: int, config: Config, run: Run, onnx: bool) -> str:
     """README.md in the form that model hubs read; every number comes from the run."""
     rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
+    check_file(run.folder / "metrics.jsonl")
     mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     encoder = config.encoder
     begun = (
@@ -172,8 +174,6 @@ def _fingerprints(found: Mapping[str, str]) -> str:
 
 ENCODER = "encoder"
 
-READABLE = 0o644
-
 
 def export_model(
     run: str | Path,
@@ -216,8 +216,6 @@ def export_model(
         opened.task.definition.save(new)
         _save_encoder(opened.task, new / ENCODER)
         (new / "README.md").write_text(card, encoding="utf-8")
-        for weights in new.rglob("*.safetensors"):
-            weights.chmod(READABLE)  # they are written for their owner alone, but the folder is to be given away
         if onnx:
             export_onnx(opened.task, new / "model.onnx")
 

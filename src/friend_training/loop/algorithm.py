@@ -42,7 +42,7 @@ from friend_training.runs.counts import add_counts
 from friend_training.runs.files import write_text
 from friend_training.runs.processes import is_first, world
 from friend_training.runs.progress import Listener, PaceKeeper, Silence
-from friend_training.runs.run import Run
+from friend_training.runs.run import Run, digest_on_record
 from friend_training.runs.steps import Evaluate, FindThresholds, Label, Select, Step, Test, Tidy, Train
 
 Result = dict[str, Any]
@@ -188,7 +188,8 @@ class Loop:
         self.models.forget(name)
         if not isinstance(plan.base, Training):
             # Copied, so that the run folder is complete by itself.
-            return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0))}
+            digest = digest_on_record(plan.base)
+            return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0), digest=digest)}
         # The result must not depend on the state in which the task object was handed over: restart, or load.
         if plan.start is not None:
             load_checkpoint(plan.task, plan.start)
@@ -413,7 +414,9 @@ class Labeller:
         if not labelled.set_aside:
             return result
         lines = [json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in labelled.set_aside]
-        write_text(set_aside_path(self._run.folder, shard), "".join(lines))
+        path = set_aside_path(self._run.folder, shard)
+        write_text(path, "".join(lines))
+        self._run.wrote(path)
         return result | {"set_aside": len(lines)}
 
     def close(self) -> None:

@@ -35,6 +35,7 @@ from friend_training.report.scores import (
 )
 from friend_training.runs.files import read_json_object, write_text
 from friend_training.runs.inputs import saved_gold, saved_inputs
+from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
 
@@ -66,6 +67,7 @@ def machine(folder: Path) -> list[tuple[str, str]]:
     if not path.is_file():
         return []
     environment = read_json_object(path, "what the run was made with")
+    check_file(path)
     there = environment.get("packages")
     there = there if isinstance(there, dict) else {}
     packages = " · ".join(f"{name} {there[name]}" for name in PACKAGES if name in there)

@@ -13,8 +13,10 @@ from friend_training.errors import ConfigError, RunError
 from friend_training.methods.registry import METHODS as KNOWN
 from friend_training.report.names import method_in_words
 from friend_training.runs.files import read_json_lines
+from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select
+from friend_training.study.folders import check_config
 
 METHODS, RESULTS = "methods", "results.jsonl"
 _EVALUATION = ("task", "iteration", "split", "metrics")
@@ -140,6 +142,7 @@ def _config(run: Run) -> dict[str, Any]:
     """A run that somebody made with the library may have any text here, or none."""
     path = run.folder / "config.yaml"
     try:
+        check_config(run)
         given = read_yaml(run.config_text, str(path))
     except ConfigError as error:
         raise RunError(f"{path}: expected YAML; it is damaged: {error}") from None
@@ -147,4 +150,8 @@ def _config(run: Run) -> dict[str, Any]:
 
 
 def _records(path: Path, *, needed: tuple[str, ...]) -> list[dict[str, Any]]:
-    return read_json_lines(path, "a record", needed=needed) if path.is_file() else []
+    if not path.is_file():
+        return []
+    records = read_json_lines(path, "a record", needed=needed)
+    check_file(path)
+    return records

@@ -26,23 +26,31 @@ def save_checkpoint(task: Task, folder: str | Path) -> str:
     return checkpoint_digest(folder)
 
 
-def copy_checkpoint(source: str | Path, folder: str | Path) -> str:
+def copy_checkpoint(source: str | Path, folder: str | Path, *, digest: str | None = None) -> str:
     """Take over a checkpoint of another run, such as the Base that several methods start from."""
     _expect(source)
     if not is_first():
         return ""
     with atomic_folder(folder, replace=True) as temporary:
         shutil.copytree(source, temporary, dirs_exist_ok=True)
-    return checkpoint_digest(folder)
+        copied = checkpoint_digest(temporary)
+        if digest not in (None, copied):
+            raise _damaged(source)
+    return copied
 
 
 def load_checkpoint(task: Task, folder: str | Path, *, digest: str | None = None) -> None:
     """Make a task what was saved there; with a digest, only if not a bit of it has changed since."""
     folder = Path(folder)
+    check_checkpoint(folder, digest)
+    task.load(folder)
+
+
+def check_checkpoint(folder: Path, digest: str | None) -> None:
+    """Refuse a folder of weights that is not, to the bit, what was saved; None: nobody knows what that was."""
     _expect(folder)
     if digest is not None and checkpoint_digest(folder) != digest:
-        raise RunError(f"{folder}: this checkpoint is not the one the run wrote; the run is damaged")
-    task.load(folder)
+        raise _damaged(folder)
 
 
 def checkpoint_digest(folder: str | Path) -> str:
@@ -54,6 +62,10 @@ def checkpoint_digest(folder: str | Path) -> str:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         total.update(f"{path.relative_to(folder).as_posix()}\n{content}\n".encode())
     return total.hexdigest()
+
+
+def _damaged(folder: str | Path) -> RunError:
+    return RunError(f"{folder}: this checkpoint is not the one the run wrote; the run is damaged")
 
 
 def _expect(folder: str | Path) -> None:

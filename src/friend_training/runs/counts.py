@@ -8,7 +8,7 @@ import numpy as np
 
 from friend_training.core.counts import Counts
 from friend_training.errors import RunError
-from friend_training.runs.files import atomic_file
+from friend_training.runs.manifest import check_file, recorded_file
 
 COUNTS = "counts.npz"
 
@@ -26,13 +26,15 @@ def add_counts(run: Path, task: str, counts: Counts) -> None:
 
 
 def save_counts(path: Path, counts: dict[str, Counts]) -> None:
-    with atomic_file(path) as new, new.open("wb") as file:
+    with recorded_file(path) as new, new.open("wb") as file:
         np.savez_compressed(file, **{task: values.astype(np.float32) for task, values in counts.items()})  # type: ignore[arg-type]
 
 
 def load_counts(path: Path) -> dict[str, Counts]:
     try:
         with np.load(path, allow_pickle=False) as found:
-            return {task: found[task].astype(np.float64) for task in found.files}
+            counts = {task: found[task].astype(np.float64) for task in found.files}
     except (OSError, *_DAMAGED) as error:
         raise RunError(f"{path}: expected the counts of a result; it is damaged ({error})") from error
+    check_file(path)
+    return counts

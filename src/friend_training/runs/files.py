@@ -35,19 +35,23 @@ _UNFINISHED = re.compile(rf"\.friend-training-{_HOST}-(\d+)-[0-9a-f]{{16}}\.tmp"
 _cleared: set[Path] = set()
 """The folders that this process has searched for what killed ones left; once is enough."""
 
+_standing: dict[Path, tuple[int, int]] = {}
+"""The run folders that this process writes: whatever becomes of them meanwhile, none of their parts is made again."""
+
 
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; it takes the name `path` only when the block ends well."""
     path = Path(path)
     _expect_regular(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     temporary = _unfinished(path)
-    # The name is taken before anything is written to it; the mode is what the umask makes of it.
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    # The name is taken before anything is written to it.
+    mode = _new_file(temporary)
     try:
         with _noticing_full_disk(path.parent):
             yield temporary
+        temporary.chmod(mode)
         _flush(temporary)
         _expect_regular(path)
         os.replace(temporary, path)
@@ -65,24 +69,96 @@ def atomic_folder(folder: str | Path, *, replace: bool = False) -> Iterator[Path
     """
     folder = Path(folder)
     _expect_folder(folder, replace=replace)
+    _make_folder(folder.parent)
     temporary = _unfinished(folder)
-    temporary.mkdir(parents=True)
+    temporary.mkdir()
+    mode = stat.S_IMODE(temporary.stat().st_mode) & 0o666
     try:
         with _noticing_full_disk(temporary):
             yield temporary
         for path in sorted(temporary.rglob("*")):
+            if path.is_file():
+                path.chmod(mode)  # some writers (safetensors) write for the owner alone, whatever the umask
             _flush(path)
         _expect_folder(folder, replace=replace)
-        if folder.exists():
+        if replace and folder.exists():
             before = _unfinished(folder)
             os.replace(folder, before)
             os.replace(temporary, folder)
             shutil.rmtree(before)
         else:
-            os.replace(temporary, folder)
+            _take_name(temporary, folder)
         _flush(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _take_name(temporary: Path, folder: Path) -> None:
+    """Of two processes that make the same folder one is too late, and what the other made stays."""
+    try:
+        with suppress(FileNotFoundError):
+            folder.rmdir()  # only an empty one
+        os.replace(temporary, folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES):
+            raise
+        raise ConfigError(f"{folder} is already there and holds something; name another folder") from None
+
+
+@contextmanager
+def standing(folder: Path) -> Iterator[None]:
+    """While this process writes a run: if its folder is deleted or renamed, that is said, and no part is made again."""
+    _standing[folder] = _identity(folder)
+    try:
+        yield
+    except Exception as error:
+        if not _is_gone(folder):
+            raise
+        raise _gone(folder) from error
+    finally:
+        del _standing[folder]
+
+
+def _is_gone(folder: Path) -> bool:
+    try:
+        return _identity(folder) != _standing[folder]
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino
+
+
+def _gone(folder: Path) -> RunError:
+    return RunError(
+        f"{folder} was deleted or renamed while it was being written; nothing more was written."
+        " If it was renamed, `friend-train resume` it by its new name"
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    """With all that is missing above it, but never a run that was there when this process began to write it."""
+    above = next((run for run in (folder, *folder.parents) if run in _standing), None)
+    if above is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return
+    if _is_gone(above):
+        raise _gone(above)
+    made = above
+    for part in folder.relative_to(above).parts:
+        made = made / part
+        made.mkdir(exist_ok=True)  # fails where the folder above it has just gone
+
+
+def _new_file(path: Path) -> int:
+    """Make an empty file; returns its mode, which is what the umask makes of it."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        return stat.S_IMODE(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
 
 
 def check_output(path: Path, *, force: bool) -> None:
@@ -164,7 +240,7 @@ def one_at_a_time(path: str | Path) -> Iterator[None]:
     The system frees the lock of a process that died. The file is gone when nobody holds the lock.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    _make_folder(path.parent)
     place = path.with_name(path.name + ".lock")
     with FileLock(place):
         try:

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from friend_training.core.task import Input
 from friend_training.errors import RunError
-from friend_training.runs.files import atomic_file
+from friend_training.runs.manifest import check_file, recorded_file
 
 INPUTS, GOLD = "inputs.parquet", "gold.parquet"
 AT_A_TIME = 10_000
@@ -28,7 +28,7 @@ AT_A_TIME = 10_000
 def save_inputs(folder: Path, inputs: Iterable[Input]) -> None:
     """Inputs are dataclasses, or whatever else pydantic can write as JSON. They are written as they come."""
     schema = pa.schema([("id", pa.string()), ("input", pa.string())])
-    with atomic_file(folder / INPUTS) as temporary, pq.ParquetWriter(temporary, schema) as writer:
+    with recorded_file(folder / INPUTS) as temporary, pq.ParquetWriter(temporary, schema) as writer:
         rest = iter(inputs)
         while batch := list(islice(rest, AT_A_TIME)):
             writer.write_table(pa.table([[given.id for given in batch], _json(batch)], schema=schema))
@@ -91,6 +91,7 @@ def _explained(path: Path, columns: tuple[str, ...]) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({reason})") from error
+    check_file(path)
 
 
 def _json(values: Iterable[Any]) -> list[str]:
@@ -104,5 +105,5 @@ def _json(values: Iterable[Any]) -> list[str]:
 
 
 def _write(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
-    with atomic_file(path) as temporary:
+    with recorded_file(path) as temporary:
         pq.write_table(pa.table({name: pa.array(c, pa.string()) for name, c in columns.items()}), temporary)

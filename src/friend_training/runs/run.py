@@ -1,10 +1,11 @@
 """The run folder: everything one run is, on disk. It can be stopped anywhere and opened again.
 
 run.json            the version of this layout
+manifest.json       the digests of the files beside it, and the config as the run was begun (see manifest.py)
 config.yaml         the config, as given
 fingerprints.json   the data it was made from
 environment.json    python, packages, platform, cores; in a study also the devices that computed
-phases/             one file per finished step: its result, seconds and peak memory
+phases/             one file per finished step: its result, seconds, peak memory, and the digests of what it wrote
 checkpoints/        <task>/iteration-000/ …
 store/              pseudo-labels (see store.py)
 set-aside/          inputs of the pool that could not be read, with the reason
@@ -16,10 +17,11 @@ lock, writer        while a process writes the run: its lock, and the number of 
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import distributions
@@ -29,10 +31,22 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from friend_training.errors import RunError
-from friend_training.runs.files import atomic_folder, explain_full_disk, write_text
+from friend_training.errors import ConfigError, RunError
+from friend_training.runs.files import atomic_folder, explain_full_disk, standing, write_text
+from friend_training.runs.manifest import (
+    DIGEST,
+    MANIFEST,
+    begin_manifest,
+    check_file,
+    check_manifest,
+    damaged,
+    file_digest,
+    has_its_digest,
+    with_digest,
+    write_recorded,
+)
 from friend_training.runs.processes import is_first, wait_until
-from friend_training.runs.steps import Evaluate, Step, Test, done_by_all, parse_step
+from friend_training.runs.steps import Evaluate, Step, Test, Train, done_by_all, parse_step
 from friend_training.runs.store import Store
 
 
@@ -66,20 +80,27 @@ class Run:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.store = Store(self.folder / "store")
+        self.store = Store(self.folder / "store", self)
+        self._written: dict[str, str] = {}
+        self._on_record: dict[str, tuple[int, Mapping[str, str]]] = {}
+        self._is_locked = False
 
     @classmethod
     def create(cls, folder: str | Path, config_text: str, fingerprints: Mapping[str, str]) -> "Run":
         folder = Path(folder)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise RunError(f"{folder} is already there; `friend-train resume {folder}`, or choose another folder")
-        with explain_full_disk(folder), atomic_folder(folder) as new:
-            for name in ("phases", "checkpoints", "store"):
-                (new / name).mkdir()
-            (new / "config.yaml").write_text(config_text, encoding="utf-8")
-            (new / "fingerprints.json").write_text(_json(dict(fingerprints)), encoding="utf-8")
-            (new / "environment.json").write_text(_json(environment()), encoding="utf-8")
-            (new / "run.json").write_text(_json({"format": FORMAT}), encoding="utf-8")
+            raise _there(folder)
+        try:
+            with explain_full_disk(folder), atomic_folder(folder) as new:
+                for name in ("phases", "checkpoints", "store"):
+                    (new / name).mkdir()
+                (new / "config.yaml").write_text(config_text, encoding="utf-8")
+                (new / "fingerprints.json").write_text(_json(dict(fingerprints)), encoding="utf-8")
+                (new / "environment.json").write_text(_json(environment()), encoding="utf-8")
+                begin_manifest(new)
+                (new / "run.json").write_text(_json({"format": FORMAT, "digests": DIGEST}), encoding="utf-8")
+        except ConfigError:  # somebody else has just made it
+            raise _there(folder) from None
         return cls(folder)
 
     @classmethod
@@ -88,11 +109,15 @@ class Run:
         version = folder / "run.json"
         if not version.is_file():
             raise RunError(f"{folder} is not a run folder: it has no run.json")
-        found = _read(version, "the format of the run folder").get("format")
+        described = _read(version, "the format of the run folder")
+        found = described.get("format")
         if found is None:
             raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged")
         if found != FORMAT:
             raise RunError(f"{folder}: run folder of another version: format {found}, this program reads {FORMAT}")
+        if described not in ({"format": FORMAT}, {"format": FORMAT, "digests": DIGEST}):
+            raise RunError(f"{version}: expected JSON with the format of the run folder; it is damaged")
+        check_manifest(folder, has_digests="digests" in described)
         return cls(folder)
 
     @property
@@ -105,7 +130,10 @@ class Run:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        return _read(self.folder / "fingerprints.json", "a fingerprint for each part of the data")
+        path = self.folder / "fingerprints.json"
+        found = _read(path, "a fingerprint for each part of the data")
+        check_file(path)
+        return found
 
     def check_fingerprints(self, now: Mapping[str, str]) -> None:
         """A resumed run must see the data it began with."""
@@ -119,20 +147,25 @@ class Run:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Only one process writes a run. The system frees the lock of a process that died, however it died."""
-        if not is_first():
+        if not is_first() or self._is_locked:
             yield
             return
         writer = self.folder / "writer"  # a file of its own: on Windows nobody else reads one that is locked
+        if not self.folder.is_dir():
+            raise RunError(f"{self.folder} is not there any more")
         try:
             held = FileLock(self.folder / "lock").acquire(blocking=False)
         except Timeout:
             raise RunError(f"{self.folder} is being written by process {_number_in(writer)}") from None
-        with held:
+        with held, standing(self.folder):
+            self._is_locked = True
             write_text(writer, str(os.getpid()))
             try:
                 yield
             finally:
-                writer.unlink(missing_ok=True)
+                self._is_locked = False
+                with suppress(OSError):  # the folder may be gone
+                    writer.unlink(missing_ok=True)
 
     def do(self, step: Step, work: Callable[[], Mapping[str, Any]], *, together: bool = False) -> dict[str, Any]:
         """Do a step once: what a finished step returned is read from disk ever after.
@@ -149,18 +182,42 @@ class Run:
             wait_until(lambda: self.result(step) is not None)
             return self.require(step)
         began = time.perf_counter()
-        with explain_full_disk(self.folder):
-            record: dict[str, Any] = {"phase": step.name, "result": dict(work())}
-            record |= {"seconds": round(time.perf_counter() - began, 3), "peak_memory_mb": peak_memory_mb()}
-            text = _json(record)
-            write_text(self._path(step), text)
+        try:
+            with explain_full_disk(self.folder):
+                record: dict[str, Any] = {"phase": step.name, "result": dict(work())}
+                record |= {"seconds": round(time.perf_counter() - began, 3), "peak_memory_mb": peak_memory_mb()}
+                record |= {"files": self._written} if self._written else {}
+                text = _json(with_digest(json.loads(_json(record))))  # of what will be read: lists, not tuples
+                write_text(self._path(step), text)
+        finally:
+            self._written = {}
         result: dict[str, Any] = json.loads(text)["result"]
         return result
+
+    def wrote(self, path: Path) -> None:
+        """The step under way has written this file: its digest goes on record with the step."""
+        self._written[path.relative_to(self.folder).as_posix()] = file_digest(path)
+
+    def check(self, path: Path, step: Step) -> None:
+        """Refuse a file that is not, to the bit, what this step wrote; one that is not on record is taken as it is."""
+        expected = self.files_of(step).get(path.relative_to(self.folder).as_posix())
+        if expected is not None and file_digest(path) != expected:
+            raise damaged(path, self.folder)
+
+    def files_of(self, step: Step) -> Mapping[str, str]:
+        """The files that a finished step wrote, as seen from the run folder, and their digests."""
+        path = self._path(step)
+        if not path.is_file():
+            return {}
+        written = path.stat().st_mtime_ns
+        if self._on_record.get(step.name, (0, {}))[0] != written:
+            self._on_record[step.name] = (written, _record(path).get("files", {}))
+        return self._on_record[step.name][1]
 
     def result(self, step: Step) -> dict[str, Any] | None:
         """What a step returned, or None while it is not finished."""
         path = self._path(step)
-        return _finished(path).result if path.is_file() else None
+        return finished_step(path).result if path.is_file() else None
 
     def require(self, step: Step) -> dict[str, Any]:
         """What a step returned that must be finished by now."""
@@ -172,7 +229,7 @@ class Run:
     def finished(self) -> list["FinishedStep"]:
         """All steps that are done, in the order in which they were finished."""
         paths = sorted(self.folder.glob("phases/*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-        return [_finished(path) for path in paths]
+        return [finished_step(path) for path in paths]
 
     def write_metrics(self) -> None:
         """Gather `metrics` of all finished evaluations: dev by iteration, then test."""
@@ -184,7 +241,7 @@ class Run:
         rows.sort(key=lambda row: (row["split"] != "dev", row["iteration"], row["task"], row["split"]))
         with explain_full_disk(self.folder):
             lines = [json.dumps(row, ensure_ascii=False, sort_keys=True) + "\n" for row in rows]
-            write_text(self.folder / "metrics.jsonl", "".join(lines))
+            write_recorded(self.folder / "metrics.jsonl", "".join(lines))
 
     def _path(self, step: Step) -> Path:
         return self.folder / "phases" / f"{step.name}.json"
@@ -200,13 +257,36 @@ class FinishedStep:
     peak_memory_mb: float | None
 
 
-def _finished(path: Path) -> FinishedStep:
-    record = _read(path, "the result of a step")
-    if not isinstance(record.get("result"), dict):
-        raise RunError(f"{path}: expected the result of a step; it is damaged")
+def digest_on_record(checkpoint: str | Path) -> str | None:
+    """What the run that a checkpoint lies in says its digest is; None if it lies in no run."""
+    checkpoint = Path(checkpoint)
+    run, iteration = checkpoint.parent.parent.parent, re.fullmatch(r"iteration-(\d+)", checkpoint.name)
+    if iteration is None or not (run / "run.json").is_file():
+        return None
+    trained = Run.open(run).result(Train(checkpoint.parent.name, int(iteration[1]))) or {}
+    return trained.get("digest")
+
+
+def _there(folder: Path) -> RunError:
+    return RunError(f"{folder} is already there; `friend-train resume {folder}`, or choose another folder")
+
+
+def finished_step(path: Path) -> FinishedStep:
+    """What the file of a finished step says."""
+    record = _record(path)
     return FinishedStep(
         parse_step(path.stem), record["result"], record.get("seconds") or 0.0, record.get("peak_memory_mb")
     )
+
+
+def _record(path: Path) -> dict[str, Any]:
+    """The record of a step; those of before there were digests have none."""
+    record = _read(path, "the result of a step")
+    old = DIGEST not in record and not (path.parent.parent / MANIFEST).is_file()
+    whole = isinstance(record.get("result"), dict) and record.get("phase") == path.stem
+    if not whole or not (old or has_its_digest(record)):
+        raise RunError(f"{path}: expected the result of a step; it is damaged")
+    return record
 
 
 def _number_in(writer: Path) -> str:

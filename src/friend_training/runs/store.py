@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from friend_training.core.selector import Decisions, Scores
 from friend_training.core.task import Prediction
 from friend_training.errors import RunError
 from friend_training.runs.files import atomic_file
+from friend_training.runs.steps import Label, Select, Step
 
 LABELLED = pa.schema(
     [
@@ -49,28 +50,35 @@ DECISIONS = pa.schema(
 SELECTED = pa.unify_schemas([pa.schema(list(LABELLED)[:-1]), DECISIONS, pa.schema([LABELLED.field("correct")])])
 
 
-class Store:
-    """The store of one run. It holds no state but its folder."""
+class Digests(Protocol):
+    """Knows what the shards of a store must be: the run that the store lies in."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def wrote(self, path: Path) -> None: ...
+
+    def check(self, path: Path, step: Step) -> None: ...
+
+
+class Store:
+    """The store of one run. It holds no state but its folder; with digests, no damaged shard is read."""
+
+    def __init__(self, folder: Path, digests: Digests | None = None) -> None:
+        self.folder, self._digests = folder, digests
 
     def write_labelled(self, iteration: int, shard: int, rows: pa.Table) -> None:
-        _write(self._path(iteration, "labelled", shard), rows.cast(LABELLED))
+        self._write(self._path(iteration, "labelled", shard), rows.cast(LABELLED))
 
-    def labelled(self, iteration: int, shard: int) -> pa.Table:
-        return _read(self._path(iteration, "labelled", shard))
+    def labelled(self, iteration: int, shard: int, columns: list[str] | None = None) -> pa.Table:
+        return _read(self._whole(self._path(iteration, "labelled", shard), Label(iteration, shard)), columns)
 
     def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> "LabelledScores":
         """What selection sees of a task's units; the labels only if it balances them."""
-        paths = [self._path(iteration, "labelled", shard) for shard in range(shards)]
-        return LabelledScores(paths, task, labels)
+        return LabelledScores(self, iteration, shards, task, labels)
 
     def write_selected(self, iteration: int, shard: int, rows: pa.Table) -> None:
-        _write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
+        self._write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
 
     def selected(self, iteration: int, shard: int, columns: list[str] | None = None) -> pa.Table:
-        return _read(self._path(iteration, "shard", shard), columns)
+        return _read(self._whole(self._path(iteration, "shard", shard), Select(iteration)), columns)
 
     def discard_labelled(self, iteration: int) -> None:
         """Remove the shards without decisions, once selection has written those with them."""
@@ -93,7 +101,7 @@ class Store:
 
     def chosen(self, iteration: int, shard: int, task: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """The chosen rows of one task and shard, a batch at a time."""
-        path = self._path(iteration, "shard", shard)
+        path = self._whole(self._path(iteration, "shard", shard), Select(iteration))
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(columns=[*columns, "task", "chosen"]):
                 yield batch.filter(pc.and_(batch["chosen"], pc.equal(batch["task"], task))).select(columns)
@@ -112,19 +120,35 @@ class Store:
     def _path(self, iteration: int, kind: str, shard: int) -> Path:
         return self._folder(iteration) / f"{kind}-{shard:05d}.parquet"
 
+    def _write(self, path: Path, rows: pa.Table) -> None:
+        with atomic_file(path) as temporary:
+            pq.write_table(rows.combine_chunks(), temporary, compression="zstd")
+        if self._digests is not None:
+            self._digests.wrote(path)
+
+    def _whole(self, path: Path, step: Step) -> Path:
+        """The shard that a step wrote, if it is there and not a bit of it has changed since."""
+        if not path.is_file():
+            raise RunError(f"{path}: this shard of the store is missing; the run is damaged")
+        if self._digests is not None:
+            self._digests.check(path, step)
+        return path
+
 
 @dataclass(frozen=True, slots=True)
 class LabelledScores:
     """The scores of one task, one shard in memory at a time; they can be gone over as often as a selector needs."""
 
-    paths: Sequence[Path]
+    store: Store
+    iteration: int
+    shards: int
     task: str
     labels: bool
 
     def __iter__(self) -> Iterator[Scores]:
         columns = ["task", "unit", "confidence", "match", "content", *(["label", "kind"] if self.labels else [])]
-        for path in self.paths:
-            rows = _read(path, columns)
+        for shard in range(self.shards):
+            rows = self.store.labelled(self.iteration, shard, columns)
             yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels)
 
 
@@ -166,14 +190,7 @@ def nullable(column: np.ndarray) -> pa.Array:
     return pa.array(column, pa.float64(), from_pandas=True)
 
 
-def _write(path: Path, rows: pa.Table) -> None:
-    with atomic_file(path) as temporary:
-        pq.write_table(rows.combine_chunks(), temporary, compression="zstd")
-
-
-def _read(path: Path, columns: list[str] | None = None) -> pa.Table:
-    if not path.is_file():
-        raise RunError(f"{path}: this shard of the store is missing; the run is damaged")
+def _read(path: Path, columns: list[str] | None) -> pa.Table:
     with pq.ParquetFile(path) as file:
         return file.read(columns)
 

@@ -9,7 +9,8 @@ from typing import Any
 from friend_training.core.yaml_values import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
-from friend_training.runs.files import read_json_lines, write_text
+from friend_training.runs.files import read_json_lines, read_json_object
+from friend_training.runs.manifest import MANIFEST, check_file, config_texts, write_config, write_recorded
 from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.run import Run
 from friend_training.study.aliases import recorded_form
@@ -18,16 +19,19 @@ from friend_training.study.config import Config, config_text, parse_config
 RESULTS = "results.jsonl"
 """One record per method; written last, so a run that has those of all its methods is finished."""
 
+# What may change in a run that has begun; docs/reliability.md quotes it. All else is refused.
 
 _OF_THE_MACHINE = ("threads", "engine", "device")
+"""Where and by how many it is computed. Engines give the same bits; another device or number of threads may not."""
 
 
 _MAY_CHANGE = ("methods", *_OF_THE_MACHINE)
-"""Settings that change nothing of what a method does: more methods may be asked of a run later."""
+"""More methods may be asked of a run later: what is finished stays, and they start from the same Base."""
 
 
 _MAY_BE_LOWERED = ("batch_size", "labelling_pieces")
-"""Settings of a `training` section that may change when a run is resumed: a device may be too small for them."""
+"""Settings of a `training` section that `resume --set` may change: a device may be too small for them. The run and its
+results then say so."""
 
 
 _ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
@@ -51,9 +55,25 @@ def whole_run(folder: str | Path) -> Path:
 
 def run_config(folder: str | Path, *, device: str = "auto") -> Config:
     """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
-    folder = Path(folder)
-    config = parse_config(Run.open(folder).config_text, str(folder / "config.yaml"))
+    run = Run.open(folder)
+    check_config(run)
+    config = parse_config(run.config_text, str(run.folder / "config.yaml"))
     return config.model_copy(update={"device": device})
+
+
+def check_config(run: Run) -> None:
+    """Refuse a run whose config.yaml somebody has edited in what may not change."""
+    begun, path = config_texts(run.folder), run.folder / "config.yaml"
+    if not begun or run.config_text in begun:
+        return
+    before, now = (read_yaml(text, str(path)) for text in (begun[-1], run.config_text))
+    changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
+    if changed:
+        raise RunError(
+            f"{path}: other settings of {', '.join(changed)} than the run was begun with. What is finished keeps the"
+            f" old ones: put them back ({MANIFEST} has them), or begin a new run with these:"
+            f" `friend-train run {path} --out ANOTHER`"
+        )
 
 
 def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
@@ -62,6 +82,7 @@ def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
     Sizes of batches are kept in the run's config, and that they were changed is kept too: it says what was trained how.
     """
     run, where = Run.open(folder), str(folder / "config.yaml")
+    check_config(run)
     before, config = parse_config(run.config_text, where), parse_config(run.config_text, where, list(changes))
     named = {change.partition("=")[0]: change for change in changes}
     changed = different_settings(before.model_dump(mode="json"), config.model_dump(mode="json"))
@@ -73,7 +94,7 @@ def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
     if lowered and is_first():
         with run.locked():
             kept = [named[name] for name in lowered]
-            write_text(folder / "config.yaml", config_text(parse_config(run.config_text, where, kept)))
+            write_config(folder, config_text(parse_config(run.config_text, where, kept)))
             _note(folder, _CHANGED, kept)
     return config
 
@@ -94,13 +115,13 @@ def _note(folder: Path, name: str, values: Sequence[str]) -> None:
     noted = list(dict.fromkeys([*environment.get(name, []), *values]))
     if noted != environment.get(name):
         text = json.dumps(environment | {name: noted}, ensure_ascii=False, indent=1) + "\n"
-        write_text(folder / _ENVIRONMENT, text)
+        write_recorded(folder / _ENVIRONMENT, text)
 
 
 def _environment(folder: Path) -> dict[str, Any]:
     path = folder / _ENVIRONMENT
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found
+    check_file(path)
+    return read_json_object(path, "what the run was made with") if path.is_file() else {}
 
 
 def methods_there(folder: str | Path) -> list[str]:
@@ -114,6 +135,7 @@ def remember_methods(run: Run, config: Config) -> None:
 
     All else must be as it was, because what is finished is never done again.
     """
+    check_config(run)
     before = recorded_form(read_yaml(run.config_text, str(run.folder / "config.yaml")))
     now = recorded_form(config.model_dump(mode="json"))
     changed = [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_CHANGE]
@@ -128,7 +150,7 @@ def remember_methods(run: Run, config: Config) -> None:
                 "device": before.get("device", "auto"),
             }
         )
-        write_text(run.folder / "config.yaml", config_text(whole))
+        write_config(run.folder, config_text(whole))
 
 
 def different_settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
@@ -148,7 +170,11 @@ def read_records(folder: str | Path) -> list[dict[str, Any]]:
     """The records of a run's finished methods."""
     folder = Path(folder)
     path = folder / RESULTS
-    return read_json_lines(path, "a result", needed=("method", "metrics")) if path.is_file() else []
+    if not path.is_file():
+        return []
+    records = read_json_lines(path, "a result", needed=("method", "metrics"))
+    check_file(path)
+    return records
 
 
 def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:
@@ -156,7 +182,7 @@ def write_records(folder: Path, records: Sequence[dict[str, Any]]) -> None:
     kept = {record["method"]: record for record in [*read_records(folder), *records]}
     ordered = [kept[method] for method in run_config(folder).methods if method in kept]
     lines = [json.dumps(record, ensure_ascii=False, sort_keys=True) + "\n" for record in ordered]
-    write_text(folder / RESULTS, "".join(lines))
+    write_recorded(folder / RESULTS, "".join(lines))
 
 
 def is_finished(folder: str | Path) -> bool:
@@ -173,8 +199,9 @@ def shared_resources(run: Path, given: Path | None) -> Path | None:
     record = run / _RESOURCES
     if given is not None:
         if is_first():
-            write_text(record, os.path.relpath(given, run) + "\n")
+            write_recorded(record, os.path.relpath(given, run) + "\n")
         return given
+    check_file(record)
     return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None
 
 
@@ -182,7 +209,11 @@ def open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -
     if not is_first():
         wait_until((folder / "run.json").is_file)
     elif not (folder / "run.json").is_file():
-        return Run.create(folder, config_text(config), fingerprints)
+        try:
+            return Run.create(folder, config_text(config), fingerprints)
+        except RunError:
+            if not (folder / "run.json").is_file():
+                raise  # else another process has just begun the same run: the lock tells who goes on
     run = Run.open(folder)
     run.check_fingerprints(fingerprints)
     return run

@@ -14,10 +14,10 @@ from friend_training.bridges.ltp import LtpParser
 from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.task import TorchTask
-from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.checkpoints import check_checkpoint, load_checkpoint
 from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Select, Test, Train
+from friend_training.runs.steps import Prepare, Select, Test, Train
 from friend_training.study.config import Config, FoundThreshold, HanlpBridgeConfig, LtpBridgeConfig
 from friend_training.study.data import Progress, RunData, load_data, model_source
 from friend_training.study.folders import method_folder, methods_there, run_config, shared_resources
@@ -106,6 +106,8 @@ def open_bridge(folder: Path, config: Config) -> Bridge:
     place = (shared_resources(folder, None) or folder) / "bridge"
     if not (place / "task.json").is_file():
         raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")
+    made = Run(place.parent).result(Prepare("bridge")) or {}
+    check_checkpoint(place, made.get("digest"))
     return open_trained(place, device=config.device)
 
 

@@ -14,6 +14,7 @@ from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.task import TorchTask
+from friend_training.runs.checkpoints import check_checkpoint, checkpoint_digest, load_checkpoint
 from friend_training.runs.files import atomic_folder, one_at_a_time
 from friend_training.runs.processes import is_first
 from friend_training.runs.progress import Relay
@@ -29,7 +30,7 @@ from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.srl.task import TrainedBridge, srl_task
 from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
 
-# The informed setting (DESIGN 5.17): every method starts from its few labels and from the bridge's training data.
+# The informed setting: every method starts from its few labels and from the bridge's training data.
 #
 # The bridge carries supervision of its own, and a CSRL parser that has never seen it may lose against the bridge alone.
 # Here CSRL learns the same sentences, as dialogues of one turn, before Base sees its first gold label. They are not
@@ -83,9 +84,11 @@ def informed_start(
             return {}
         with atomic_folder(folder, replace=True) as new:
             task.save(new)
-        return {"sentences": len(train), "steps": summary.steps, "dev": dict(task.evaluate(dev))}
+        dev_metrics = dict(task.evaluate(dev))
+        return {"sentences": len(train), "steps": summary.steps, "dev": dev_metrics, **_digest_of(folder)}
 
-    run.do(informed_step(config), fit, together=True)
+    made = run.do(informed_step(config), fit, together=True)
+    check_checkpoint(folder, made.get("digest"))
     return folder
 
 
@@ -143,10 +146,16 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
         texts += [example.sentence.text for example in data.bridge_train]
         with atomic_folder(folder, replace=True) as new:
             pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
-        return {"texts": len(texts)}
+        return {"texts": len(texts), **_digest_of(folder)}
 
-    run.do(Prepare("encoder"), make)
+    made = run.do(Prepare("encoder"), make)
+    check_checkpoint(folder, made.get("digest"))
     return str(folder)
+
+
+def _digest_of(folder: Path) -> dict[str, str]:
+    """What the record of a step says of the folder that it made."""
+    return {"digest": checkpoint_digest(folder)}
 
 
 def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
@@ -176,10 +185,10 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
         metrics = dict(task.evaluate(data.bridge_dev))
         with atomic_folder(folder, replace=True) as new:
             task.save(new)
-        return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics}
+        return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics, **_digest_of(folder)}
 
-    run.do(Prepare("bridge"), fit, together=True)
-    task.load(folder)
+    made = run.do(Prepare("bridge"), fit, together=True)
+    load_checkpoint(task, folder, digest=made.get("digest"))
     return task
 
 

@@ -59,20 +59,21 @@ def run_study(
         data = load_data(config, data_dir, relay.worked)
         fingerprints = data.fingerprints()
     run = open_or_create(folder, config, fingerprints)
-    if is_first():
-        remember_methods(run, config)
-        remember_device(folder, full_name(device))
-        keep_data(folder, config, data)
-    shared = shared_resources(folder, resources)
-    setup = set_up(config, run, data, data_dir=data_dir, resources=shared, others=others, listener=relay)
-    records: list[dict[str, Any]] = []
-    for method in config.methods:
-        records.append(_record(setup, method))
+    with run.locked():  # of two processes that work on one study the later is told
         if is_first():
-            keep(records[-1])
-    if is_first():
-        write_records(folder, records)
-    return records
+            remember_methods(run, config)
+            remember_device(folder, full_name(device))
+            keep_data(folder, config, data)
+        shared = shared_resources(folder, resources)
+        setup = set_up(config, run, data, data_dir=data_dir, resources=shared, others=others, listener=relay)
+        records: list[dict[str, Any]] = []
+        for method in config.methods:
+            records.append(_record(setup, method))
+            if is_first():
+                keep(records[-1])
+        if is_first():
+            write_records(folder, records)
+        return records
 
 
 def full_name(device: torch.device) -> str:
