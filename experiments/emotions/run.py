@@ -22,7 +22,7 @@ from tables import print_tables
 from friend_training.analysis.three_friends import triangle_of_predictions
 from friend_training.core.counts import group_counts
 from friend_training.core.task import Prediction
-from friend_training.data.fingerprint import fingerprint
+from friend_training.data.summary import fingerprint
 from friend_training.runs.files import atomic_file, write_text
 from friend_training.runs.run import Run
 from friend_training.tasks.class_metrics import class_counts

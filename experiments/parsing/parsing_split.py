@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.readers.treebanks import read_dp, read_treebank
 from friend_training.data.splits import SPLIT_SEED
+from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problems, document_of
 from friend_training.errors import DataError
 from friend_training.types import Heads, HeadsExample, Tags, TagsExample, Tree, TreeExample, Words

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from friend_training.data.exports import csagn_object, rast_plus_line
+from friend_training.data.jsonl import csagn_object, rast_plus_line
 from friend_training.data.read import read_examples
 from friend_training.study.open import open_task
 from helpers.command import FriendTrain

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from friend_training.data import benchmark_splits
-from friend_training.data.bridge_sentences import bridge_sentences, check_unseen
+from friend_training.data.benchmark_splits import bridge_sentences, check_unseen
 from friend_training.errors import DataError
 from friend_training.types import CsrlExample, Dialogue, Sentence, SrlExample, Turn
 

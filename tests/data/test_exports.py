@@ -2,7 +2,7 @@
 
 import json
 
-from friend_training.data.exports import csagn_object, rast_plus_line
+from friend_training.data.jsonl import csagn_object, rast_plus_line
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 

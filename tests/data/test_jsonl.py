@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.jsonl import DialogueLine, Role, SentenceLine, write_jsonl
 from friend_training.data.read import read_examples
+from friend_training.data.summary import fingerprint
 from friend_training.errors import DataError
 from friend_training.types import (
     ROLES,

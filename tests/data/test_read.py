@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.read import FORMATS, native_kind, open_corpus, read_examples, sniff
+from friend_training.data.summary import fingerprint
 from friend_training.errors import DataError
 
 SAMPLES = {

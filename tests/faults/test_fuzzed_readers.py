@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 from friend_training.core.limits import Limits
 from friend_training.core.yaml_values import read_yaml
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.read import FORMATS, _readers, native_kind, sniff
 from friend_training.data.readers.emotions import read_cped_emotions, read_meld
 from friend_training.data.readers.treebanks import read_conll, read_dp, read_treebank
 from friend_training.data.sharded_pool import open_pool
+from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problems
 from friend_training.errors import FriendTrainingError
 

@@ -20,13 +20,7 @@ from friend_training.runs.progress import Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Step, Train
 from friend_training.study.config import config_text, find_config
-from friend_training.study.folders import (
-    changed_on_resume,
-    check_config,
-    remember_methods,
-    resumed_config,
-    run_config,
-)
+from friend_training.study.folders import changed_on_resume, check_config, remember_methods, resumed_config, run_config
 from helpers.toy_runs import start, two_friends
 
 

@@ -21,13 +21,13 @@ from friend_training.study.config import (
     THIS_PROCESS,
     Config,
     config_text,
+    explained_config,
     find_config,
     in_words,
     load_config,
     parse_config,
     pick_of,
 )
-from friend_training.study.config_help import explained_config
 from friend_training.study.setup import make_engine
 from friend_training.study.tasks import training_settings
 from helpers.tiny_config import TEXT, tiny_config

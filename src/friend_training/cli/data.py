@@ -21,12 +21,11 @@ from friend_training.data.catalogue import (
     part_path,
     public_address,
 )
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.read import FORMATS, Kind, native_kind, read_examples, sniff, some_examples, stream_examples
 from friend_training.data.splits import SPLIT_SEED, count_dialogues
 from friend_training.data.splits import split as split_examples
-from friend_training.data.summary import Summary, add_to
+from friend_training.data.summary import Summary, add_to, fingerprint
 from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
 from friend_training.runs.files import check_output, write_text

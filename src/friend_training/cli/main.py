@@ -13,14 +13,12 @@ from rich.console import Console
 
 from friend_training import __version__
 from friend_training.cli.analyse import agreement, bridges, diagnose, theory
-from friend_training.cli.config import config
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
 from friend_training.cli.predict import evaluate, predict
 from friend_training.cli.publish import export, inspect, report, serve
-from friend_training.cli.run import demo, resume, run
-from friend_training.cli.show import show
-from friend_training.cli.verify import verify
+from friend_training.cli.run import config, demo, resume, run
+from friend_training.cli.show import show, verify
 from friend_training.errors import ConfigError, FriendTrainingError, naming_missing_packages
 from friend_training.runs.processes import world
 

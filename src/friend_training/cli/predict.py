@@ -20,8 +20,7 @@ from friend_training.analysis.metrics import metric_spec
 from friend_training.cli.options import Device
 from friend_training.cli.progress import counting
 from friend_training.core.task import Prediction
-from friend_training.data.exports import csagn_object, rast_plus_line
-from friend_training.data.jsonl import to_line
+from friend_training.data.jsonl import csagn_object, rast_plus_line, to_line
 from friend_training.data.read import FORMATS, Loaded, read_examples, sniff, stream_examples
 from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError

@@ -2,18 +2,14 @@
 
 read               any known file, by its format
 readers/           one file per family of public formats
-jsonl              our own formats
-text_io            text, JSON and CSV files, compressed or not, with errors that name the line
+jsonl              our own formats, and those of public evaluation scripts
+text_io            text, JSON and CSV files, compressed or not, with errors that name the line; ids that occur twice
 catalogue          the public datasets and where they are found
 splits             splits without near-duplicates on two sides
-benchmark_splits   the splits that all experiments share
+benchmark_splits   the splits that all experiments share, and what a bridge is trained on
 pool               unlabeled dialogues of public corpora
 sharded_pool       a pool that nobody holds in memory
-bridge_sentences   what a bridge is trained on
-exports            formats of other programs
-fingerprint        what data a run was made from
-summary            how many, how long
-names_on_disk      ids that occur twice, found on disk
+summary            how many, how long; what data a run was made from
 synthetic/         dialogues made by ourselves, with exact labels
 """
 

@@ -4,16 +4,15 @@ They are described, with their JSON Schema, in docs/data-formats.md. Labels are 
 what must be there.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from friend_training.core.limits import Limits
-from friend_training.data.names_on_disk import NamesOnDisk
-from friend_training.data.text_io import Problems, check_nesting, check_texts, numbered_lines, shown
+from friend_training.data.text_io import NamesOnDisk, Problems, check_nesting, check_texts, numbered_lines, shown
 from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
 from friend_training.types import (
@@ -32,17 +31,81 @@ from friend_training.types import (
     Turn,
 )
 
+# What public evaluation scripts read.
+#
+# RaST-plus: one rewritten utterance per line, its characters parted by spaces.
+#
+# CSAGN: one JSON object per dialogue and line: `sentid`; `sent`, the utterances joined by " <SEP> ", their tokens
+# parted by spaces; `srl`, for each predicate {"pred": index of its first token, "args": {ROLE: [first, last]}}. A token
+# is a word where the turn has words, else a character; empty and blank tokens are left out. Indices count the tokens of
+# the whole dialogue from 0: neither <SEP> nor speaker tokens count. The script reads a negative index as a pronoun (我,
+# 你), so an argument that is a speaker token is [-1, -1] for the speaker of the last turn and [-2, -2] for the other
+# one. There is room for one span per role: of several the first in text order is written.
+
+_MYSELF, _YOU = (-1, -1), (-2, -2)
+
+
+def rast_plus_line(rewrite: str) -> str:
+    return " ".join("".join(rewrite.split()))
+
+
+def csagn_object(example: CsrlExample) -> dict[str, object]:
+    tokens = [_tokens(turn) for turn in example.dialogue.turns]
+    first_index = [0, *accumulate(map(len, tokens))]
+    last_turn = len(tokens) - 1
+
+    def indices(turn: int, start: int, end: int) -> tuple[int, int]:
+        inside = [i for i, (_, begin, stop) in enumerate(tokens[turn]) if begin < end and stop > start]
+        return first_index[turn] + inside[0], first_index[turn] + inside[-1]
+
+    def place(argument: Argument) -> tuple[int, int]:
+        if argument.start == SPEAKER:
+            return _MYSELF if _is_current_speaker(argument.turn, example.dialogue) else _YOU
+        return indices(argument.turn, argument.start, argument.end)
+
+    structures = []
+    for roles in example.roles:
+        args: dict[str, tuple[int, int]] = {}
+        for argument in sorted(roles.arguments, key=lambda a: (a.turn, a.start)):
+            args.setdefault(argument.role, place(argument))
+        pred, _ = indices(last_turn, roles.predicate.start, roles.predicate.end)
+        structures.append({"pred": pred, "args": args})
+    utterances = (" ".join(text for text, _, _ in turn) for turn in tokens)
+    return {"sentid": example.dialogue.id, "sent": " <SEP> ".join(utterances), "srl": structures}
+
+
+def _tokens(turn: Turn) -> Sequence[tuple[str, int, int]]:
+    """(token, start, end) for every token that shows."""
+    words = tuple(turn.text) if turn.words is None else turn.words
+    gap = int("".join(words) != turn.text)  # words joined by spaces
+    places, offset = [], 0
+    for word in words:
+        if word.strip():
+            places.append((word, offset, offset + len(word)))
+        offset += len(word) + gap
+    return places
+
+
+def _is_current_speaker(turn: int, dialogue: Dialogue) -> bool:
+    current = dialogue.utterance.speaker
+    # The opening turn belongs to whoever does not speak first.
+    return dialogue.turns[0].speaker != current if turn == OPENING else dialogue.turns[turn].speaker == current
+
+
 # One line of our own JSONL formats, as pydantic models: strict types, no unknown fields, spans inside their text.
 
 
 Role = Literal["ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "TMP", "LOC", "PRP"]
 
+
 Name = Annotated[str, Field(min_length=1)]
+
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
 T = TypeVar("T")
+
 
 Several = Annotated[tuple[T, ...], Field(fail_fast=True)]
 """A list, of which only the first wrong part is told: one of a million wrong parts would make a million errors."""
@@ -170,6 +233,7 @@ def _check_apart(spans: list[tuple[int, int, int]]) -> None:
 
 
 Example = Dialogue | CsrlExample | RewritingExample | SrlExample
+
 
 L = TypeVar("L", DialogueLine, SentenceLine)
 

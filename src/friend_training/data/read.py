@@ -9,10 +9,10 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from friend_training.core.limits import Limits
 from friend_training.data import jsonl
 from friend_training.data.catalogue import part_path
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.readers import chats, rewriting
 from friend_training.data.readers.csrl import read_csrl
 from friend_training.data.readers.propbank import read_propbank
+from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problem, Problems, first_line, open_content, parse_json
 from friend_training.errors import DataError
 from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample

@@ -12,12 +12,12 @@ from friend_training.bridges.ltp import LtpParser
 from friend_training.bridges.predicates import FramedVerbFinder, FramedWordFinder, PredicateFinder, VerbFinder
 from friend_training.core.task import Prediction
 from friend_training.data import benchmark_splits, synthetic
-from friend_training.data.bridge_sentences import bridge_sentences
+from friend_training.data.benchmark_splits import bridge_sentences
 from friend_training.data.catalogue import is_here
-from friend_training.data.fingerprint import fingerprint
 from friend_training.data.pool import build_pool
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
+from friend_training.data.summary import fingerprint
 from friend_training.data.synthetic import Domain, SyntheticDialogue
 from friend_training.errors import ConfigError
 from friend_training.friendships.bridge_controls import GoldSigma, gold_sigma

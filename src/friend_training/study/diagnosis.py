@@ -16,7 +16,7 @@ from friend_training.bridges.bridge import CachedBridge
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import BoolColumn, Scores, Selector, Threshold, TopN
 from friend_training.core.task import Prediction
-from friend_training.data.fingerprint import fingerprint
+from friend_training.data.summary import fingerprint
 from friend_training.errors import RunError
 from friend_training.friendships.bridge_quality import BridgeFailures, bridge_failures
 from friend_training.friendships.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting

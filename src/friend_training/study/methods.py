@@ -19,9 +19,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.study.csrl_rewriting import friendship_of, labelled_by_bridge
-from friend_training.study.folders import (
-    method_folder,
-)
+from friend_training.study.folders import method_folder
 from friend_training.study.setup import Setup
 from friend_training.study.strong_friends import (
     all_labels,

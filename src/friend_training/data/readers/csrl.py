@@ -15,8 +15,7 @@ from itertools import groupby, pairwise
 from pathlib import Path
 
 from friend_training.core.limits import exceeds
-from friend_training.data.names_on_disk import NamesOnDisk
-from friend_training.data.text_io import Problems, check_texts, numbered_lines
+from friend_training.data.text_io import NamesOnDisk, Problems, check_texts, numbered_lines
 from friend_training.errors import DataError
 from friend_training.types import OPENING, ROLES, SPEAKER, Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 

@@ -14,12 +14,7 @@ from friend_training.bridges.bridge import Bridge
 from friend_training.core.selector import Decisions
 from friend_training.core.task import Prediction
 from friend_training.errors import FriendTrainingError
-from friend_training.friendships.csrl_rewriting import (
-    RoleMatch,
-    RoleMatcher,
-    TranslateRewrite,
-    translate_roles,
-)
+from friend_training.friendships.csrl_rewriting import RoleMatch, RoleMatcher, TranslateRewrite, translate_roles
 from friend_training.report.label_text import Mark, edits, marks, sentence_marks
 from friend_training.runs.corrections import Correction
 from friend_training.study.folders import run_config
