@@ -12,10 +12,10 @@ from pathlib import Path
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.ltp import LtpParser
-from friend_training.bridges.quality import bridge_quality, within_utterance
 from friend_training.data.catalogue import part_path
 from friend_training.data.fingerprint import fingerprint
 from friend_training.data.read import read_examples
+from friend_training.friendships.bridge_quality import bridge_quality, within_utterance
 from friend_training.runs.files import write_text
 from friend_training.tasks.srl.task import open_bridge
 from friend_training.types import SrlExample

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from friend_training.bridges.quality import argument_match, bridge_quality
+from friend_training.friendships.bridge_quality import bridge_quality, gold_matches
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
 
 TEXT = "妈妈昨天做了红烧肉"  # 妈妈 [0, 2) 昨天 [2, 4) 做 [4, 5) 红烧肉 [6, 9)
@@ -54,9 +54,14 @@ def test_empty_gold_and_empty_answer_agree_and_are_not_left_empty() -> None:
 def test_arguments_are_concatenated_in_the_papers_order_of_roles() -> None:
     in_text_order = (SentenceArgument("TMP", 2, 4), SentenceArgument("ARG1", 6, 9))
     swapped = (SentenceArgument("ARG1", 2, 4), SentenceArgument("TMP", 6, 9))
-    assert argument_match(TEXT, in_text_order, in_text_order[::-1]) == 1
-    assert argument_match(TEXT, in_text_order, swapped) < 1
-    assert argument_match(TEXT, (SentenceArgument("ARG0", 0, 2),), (SentenceArgument("ARG1", 0, 2),)) == 1
+    assert match_of(in_text_order, in_text_order[::-1]) == 1
+    assert match_of(in_text_order, swapped) < 1
+    assert match_of((SentenceArgument("ARG0", 0, 2),), (SentenceArgument("ARG1", 0, 2),)) == 1
+
+
+def match_of(gold: tuple[SentenceArgument, ...], said: tuple[SentenceArgument, ...]) -> float:
+    [match] = gold_matches([(TEXT, SentenceRoles(MAKES, gold), SentenceRoles(MAKES, said))])
+    return match
 
 
 def test_no_examples() -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from friend_training.errors import DataError
 from friend_training.experiments.tables import Column, Table, build_table, to_csv, to_latex, to_markdown, to_rich
 
-COLUMNS = (Column("csrl.f1", "F1"), Column("rewriting.wer", "WER", higher_is_better=False))
+COLUMNS = (Column("csrl.f1", "F1"), Column("rewriting.wer", "WER"))
 
 
 def record(method: str, seed: int, f1: float, wer: float | None = None, scenario: str = "few-shot") -> dict[str, Any]:

@@ -113,7 +113,7 @@ def test_the_card_says_where_the_model_comes_from(exported: dict[TaskName, Path]
     card = (exported["csrl"] / "README.md").read_text(encoding="utf-8")
     for words in (
         "`fdt`, iteration 1: the best on dev",
-        "| f1 | 12.5 | 12.5 |",
+        "| F1 | 12.5 | 12.5 |",
         f"| csrl_gold | `{FINGERPRINTS['csrl_gold'][:16]}` |",
         "ARG0, ARG1",
         "at most 125 word pieces",
@@ -122,7 +122,7 @@ def test_the_card_says_where_the_model_comes_from(exported: dict[TaskName, Path]
     ):
         assert words in card, words
     assert "onnx" not in card
-    assert "em | 25.0" in (exported["rewriting"] / "README.md").read_text(encoding="utf-8")
+    assert "EM | 25.0" in (exported["rewriting"] / "README.md").read_text(encoding="utf-8")
     assert json.loads((exported["csrl"] / "config.json").read_text())["architectures"] == ["FriendTrainedModel"]
 
 

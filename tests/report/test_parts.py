@@ -24,7 +24,16 @@ from friend_training.report.pseudo_labels import Effect, Units, effects, errors_
 from friend_training.report.run_reader import read_study
 from friend_training.report.scores import costs_of
 from friend_training.runs.files import write_text
-from friend_training.runs.inputs import is_saved, save_gold, save_inputs, saved_gold, saved_inputs
+from friend_training.runs.inputs import (
+    all_inputs,
+    first_inputs,
+    has_gold,
+    has_inputs,
+    save_gold,
+    save_inputs,
+    saved_gold,
+    saved_inputs,
+)
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
@@ -247,12 +256,16 @@ def test_ticks_are_few_and_round(low: float, span: float, whole: bool) -> None:
         assert not whole or value == round(value)
 
 
-def test_what_is_kept_comes_back(tmp_path: Path) -> None:
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     inputs = [Text(f"t{number}", f"text {number}") for number in range(5)]
-    assert not is_saved(tmp_path)
+    assert not has_inputs(tmp_path)
+    assert not has_gold(tmp_path)
     save_inputs(tmp_path, inputs)
     save_gold(tmp_path, {"a": ["x", "y"], "b": [Rewrite("z")]})
-    assert is_saved(tmp_path)
+    assert has_inputs(tmp_path)
+    assert has_gold(tmp_path)
+    assert all_inputs(tmp_path)["id"].to_pylist() == [given.id for given in inputs]
+    assert [json.loads(text)["id"] for text in first_inputs(tmp_path, 2)] == ["t0", "t1"]
     found = saved_inputs(tmp_path, ["t3", "t1", "elsewhere"])
     assert {name: json.loads(text) for name, text in found.items()} == {
         "t1": asdict(inputs[1]),

@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter
 
 from friend_training.analysis.agreement import error_correlation
 from friend_training.analysis.error_rates import binomial_standard_error
@@ -36,6 +35,7 @@ from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Input, Prediction
 from friend_training.errors import ConfigError
 from friend_training.runs.run import Run
+from friend_training.runs.store import predictions_of
 
 Agreements = NDArray[np.bool_]
 """[inputs, 3]: do friends 1 and 2, 1 and 3, 2 and 3 agree on this input?"""
@@ -245,7 +245,7 @@ def triangles_of_run(
             list(label_types),
             sides,
             pool,
-            _predictions(run.store.read(iteration).to_pylist(), label_types, pool),
+            predictions_of(run.store.read(iteration), label_types, [given.id for given in pool]),
             right=right,
             seed=seed,
         )
@@ -321,16 +321,3 @@ def _sides(names: Sequence[str], friendships: Sequence[Friendship]) -> list[Frie
 def _agree(match: Match) -> bool:
     scores = [score for score in (*match.first, *match.second) if score is not None]
     return bool(scores) and all(score == 1.0 for score in scores)
-
-
-def _predictions(
-    rows: Sequence[Mapping[str, Any]], label_types: Mapping[str, Any], pool: Sequence[Input]
-) -> dict[str, list[list[Prediction]]]:
-    """The tasks' predictions as they were, read back from the store, in the order of the pool."""
-    adapters = {name: TypeAdapter[Any](label_type) for name, label_type in label_types.items()}
-    found: dict[str, dict[str, list[Prediction]]] = {name: {x.id: [] for x in pool} for name in label_types}
-    for row in rows:
-        if row["task"] in found:
-            label = adapters[row["task"]].validate_json(row["label"])
-            found[row["task"]][row["input"]].append(Prediction(row["unit"], label, row["confidence"], row["content"]))
-    return {name: [of_task[x.id] for x in pool] for name, of_task in found.items()}

@@ -5,7 +5,6 @@ ltp           LTP tiny, read by our own code
 ltp_package   LTP through its own package
 hanlp         HanLP
 predicates    finders of predicates in unlabeled text
-quality       how good a bridge is against gold: the ceiling of friend-training
 """
 
 from typing import TYPE_CHECKING
@@ -25,9 +24,6 @@ __all__ = [
     "ParserBridge",
     "PredicateFinder",
     "VerbFinder",
-    "bridge_failures",
-    "bridge_quality",
-    "within_utterance",
 ]
 
 if TYPE_CHECKING:
@@ -42,7 +38,6 @@ if TYPE_CHECKING:
         PredicateFinder,
         VerbFinder,
     )
-    from friend_training.bridges.quality import bridge_failures, bridge_quality, within_utterance
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -52,6 +47,5 @@ else:
             "ltp": ("LtpParser",),
             "ltp_package": ("LtpPackageParser",),
             "predicates": ("FramedVerbFinder", "FramedWordFinder", "LexiconFinder", "PredicateFinder", "VerbFinder"),
-            "quality": ("bridge_failures", "bridge_quality", "within_utterance"),
         },
     )

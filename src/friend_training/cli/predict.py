@@ -16,6 +16,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from friend_training.analysis.metrics import metric_spec
 from friend_training.cli.options import Device
 from friend_training.cli.progress import counting
 from friend_training.core.task import Prediction
@@ -34,13 +35,7 @@ if TYPE_CHECKING:
 # friend-train evaluate: score a trained model on somebody's test file.
 
 
-REWRITING = {
-    "rouge_l": "ROUGE-L",
-    "em": "EM (exact match)",
-    "wer": "WER (less is better)",
-    "bleu": "BLEU",
-    "restored_f1": "restored F1",
-}
+REWRITING = ("rouge_l", "em", "wer", "bleu", "restored_f1")
 
 CSRL = {
     "": "all arguments",
@@ -130,16 +125,19 @@ def _column(metrics: Mapping[str, float], examples: int) -> dict[str, float]:
 
 
 def _csrl_table(scores: Mapping[str, float]) -> Table:
-    table = _table(f"{scores['examples']:,} dialogues", "P", "R", "F1")
+    metrics = ("precision", "recall", "f1")
+    table = _table(f"{scores['examples']:,} dialogues", *(metric_spec(name).title for name in metrics))
     for prefix, words in CSRL.items():
-        table.add_row(words, *(f"{scores[prefix + name]:.1f}" for name in ("precision", "recall", "f1")))
+        table.add_row(words, *(metric_spec(name).text(scores[prefix + name]) for name in metrics))
     return table
 
 
 def _rewriting_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
     table = _table("", *(f"{name} {scores['examples']:,}" for name, scores in columns.items()))
-    for metric, words in REWRITING.items():
-        table.add_row(words, *(f"{scores[metric]:.1f}" if metric in scores else "–" for scores in columns.values()))
+    for metric in REWRITING:
+        spec = metric_spec(metric)
+        cells = [spec.text(scores[metric]) if metric in scores else "–" for scores in columns.values()]
+        table.add_row(spec.title_and_direction, *cells)
     return table
 
 

@@ -103,12 +103,12 @@ def report(
     """
     from friend_training.report.page import write_report
     from friend_training.report.run_reader import read_study
-    from friend_training.runs.inputs import is_saved
+    from friend_training.runs.inputs import has_inputs
 
     if out is not None:  # the report inside the run is its own
         check_output(out, force=force)
     study = read_study(run)
-    if study.is_ours and not is_saved(study.data_folder):
+    if study.is_ours and not has_inputs(study.data_folder):
         _keep_texts(study.data_folder, data_dir)
     typer.echo(f"The report is {write_report(run, out)}")
 
@@ -118,9 +118,9 @@ def _keep_texts(study: Path, data_dir: Path | None) -> None:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         with counting(console, "reading the data of the run") as progress:
-            from friend_training.study.open import keep_data_of
+            from friend_training.study.open import ensure_inputs
 
-            keep_data_of(study, data_dir, progress)
+            ensure_inputs(study, data_dir, progress)
     except FriendTrainingError as error:
         console.print(f"The report shows labels without their texts: {error}", markup=False)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import TypeAdapter
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +16,9 @@ from friend_training.errors import RunError
 from friend_training.experiments.tables import Column, build_table, to_rich
 from friend_training.report.label_text import readable
 from friend_training.report.names import method_in_words
+from friend_training.runs.inputs import has_inputs, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Select, Test, kind_of_work
-from friend_training.study.config import Config
 from friend_training.study.folders import method_folder, methods_there, read_records, run_config
 from friend_training.types import Dialogue
 
@@ -46,18 +47,27 @@ def show_examples(
     Labels that say something come first, and those that had something to be compared with. The rejected ones are those
     that self-training would have believed: the model is sure of them.
     """
-    config = run_config(folder)
     name, run = _labelled(folder, method)
     number = iteration or max(run.store.iterations())
     rows = run.store.read(number)
-    pool = _pool(config, data_dir, console)
+    _ensure_inputs(folder, data_dir, console)
     console.print(f"[bold]Pseudo-labels of {method_in_words(name)}, iteration {number}[/bold]\n")
     for (chosen, task), title in TITLES.items():
         some = _some(rows, task, chosen, count)
         if some:
             console.print(title, style="bold green" if chosen else "bold red")
+        inputs = saved_inputs(folder, (row["input"] for row in some))
         for row in some:
-            console.print(readable(row, pool[row["input"]]), end="\n\n")
+            dialogue = TypeAdapter(Dialogue).validate_json(inputs[row["input"]])
+            console.print(readable(row, dialogue), end="\n\n")
+
+
+def _ensure_inputs(folder: Path, data_dir: Path | None, console: Console) -> None:
+    if not has_inputs(folder):
+        with counting(console, "reading the data of the run") as progress:
+            from friend_training.study.open import ensure_inputs
+
+            ensure_inputs(folder, data_dir, progress)
 
 
 def _labelled(folder: Path, method: str | None) -> tuple[str, Run]:
@@ -82,23 +92,15 @@ def _some(rows: pa.Table, task: str, chosen: bool, count: int) -> list[dict[str,
     return found
 
 
-def _pool(config: Config, data_dir: Path | None, console: Console) -> dict[str, Dialogue]:
-    """The store keeps ids; the pool is made or read again, as the run did."""
-    with counting(console, "reading the pool") as progress:
-        from friend_training.study.data import load_data
-
-        return {dialogue.id: dialogue for dialogue in load_data(config, data_dir, progress).pool}
-
-
 TASKS = ("csrl", "rewriting")
 
 COLUMNS = (
-    Column("csrl.precision", "P"),
-    Column("csrl.recall", "R"),
-    Column("csrl.f1", "F1"),
-    Column("rewriting.rouge_l", "ROUGE-L"),
-    Column("rewriting.em", "EM"),
-    Column("rewriting.wer", "WER", higher_is_better=False),
+    Column("csrl.precision"),
+    Column("csrl.recall"),
+    Column("csrl.f1"),
+    Column("rewriting.rouge_l"),
+    Column("rewriting.em"),
+    Column("rewriting.wer"),
 )
 """As the paper prints them: CSRL, then rewriting."""
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from friend_training.bridges.quality import within_utterance
 from friend_training.data import benchmark_splits
 from friend_training.data.fingerprint import fingerprint
 from friend_training.errors import DataError
+from friend_training.friendships.bridge_quality import within_utterance
 from friend_training.types import CsrlExample, SrlExample, Text
 
 NEWS_DEV = 200

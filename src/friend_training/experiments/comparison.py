@@ -1,12 +1,12 @@
 """Results as tables: the paper's, scores on dev by iteration, and how precise the chosen pseudo-labels were."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from friend_training.analysis.metrics import metric_spec
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstraps
 from friend_training.core.counts import Counts
 from friend_training.errors import DataError
@@ -18,14 +18,14 @@ from friend_training.tasks.csrl.metrics import f1_overall_of
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of
 
 COLUMNS = (
-    Column("csrl.precision", "P"),
-    Column("csrl.recall", "R"),
-    Column("csrl.f1", "F1"),
-    Column("csrl.cross_f1", "F1 across"),
-    Column("rewriting.rouge_l", "ROUGE-L"),
-    Column("rewriting.em", "EM"),
-    Column("rewriting.wer", "WER", higher_is_better=False),
-    Column("rewriting.restored_f1", "restored F1"),
+    Column("csrl.precision"),
+    Column("csrl.recall"),
+    Column("csrl.f1"),
+    Column("csrl.cross_f1"),
+    Column("rewriting.rouge_l"),
+    Column("rewriting.em"),
+    Column("rewriting.wer"),
+    Column("rewriting.restored_f1"),
 )
 
 TESTED: tuple[tuple[str, str, Metric], ...] = (
@@ -112,14 +112,13 @@ def difference_rows(
     """The titles, and for each method how much better `against` is (worse, where less is better), with intervals."""
     _must_be_there(against, results)
     found = comparisons(results, against=against)
-    titles = {column.metric: column.title for column in COLUMNS}
     metrics = [metric for metric, _, _ in _tested(results)]
     rows: list[tuple[str, list[Comparison | None]]] = [
         (_in_words(method), [found.get((method, metric)) for metric in metrics])
         for method in METHODS
         if any(name == method for name, _ in found)
     ]
-    return [_in_words(against), *(titles[metric] for metric in metrics)], rows
+    return [_in_words(against), *(metric_spec(metric).title for metric in metrics)], rows
 
 
 def seed_rows(
@@ -134,7 +133,6 @@ def seed_rows(
     for result in _in_order(results):
         metrics.setdefault(result.method, {})[result.seed] = result.record["metrics"]
     ours = metrics.pop(against)
-    titles = {column.metric: column.title for column in COLUMNS}
     rows: list[tuple[str, str, list[float | None]]] = []
     for method, theirs in metrics.items():
         for metric, _, _ in _tested(results):
@@ -143,7 +141,7 @@ def seed_rows(
                 ours[seed][metric] - theirs[seed][metric] if has else None for seed, has in zip(ours, both, strict=True)
             ]
             if any(both):
-                rows.append((_in_words(method), titles[metric], ahead))
+                rows.append((_in_words(method), metric_spec(metric).title, ahead))
     return [_in_words(against), *(f"seed {seed}" for seed in ours)], rows
 
 
@@ -297,5 +295,5 @@ def beside_the_paper(results: Sequence[Result], *, against: str = "fdt") -> Tabl
         if any(cells):
             found.append((name, tuple(cells)))
     shown = [column for metric in METRICS for column in ours.columns if column.metric == metric]
-    columns = [replace(column, title=f"{column.title}, {whose}") for column in shown for whose in ("paper", "here")]
+    columns = [Column(column.metric, f"{column.title}, {whose}") for column in shown for whose in ("paper", "here")]
     return Table("", tuple(columns), tuple(found), ours.caption)

@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from friend_training.analysis.metrics import metric_spec
 from friend_training.errors import ConfigError, DataError
 from friend_training.experiments.experiment import FigureKind, load_experiment
 from friend_training.experiments.results import read_results
@@ -140,10 +141,9 @@ class Part:
     task: str
     name: str
     metric: str
-    y_label: str
 
 
-PARTS = (Part("csrl", "CSRL", "csrl.f1", "F1"), Part("rewriting", "rewriting", "rewriting.wer", "WER (less is better)"))
+PARTS = (Part("csrl", "CSRL", "csrl.f1"), Part("rewriting", "rewriting", "rewriting.wer"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def _panel(kind: Kind, part: Part, records: Sequence[dict[str, Any]], folder: Pa
     return Panel(
         title=kind.title.format(part=part.name[0].upper() + part.name[1:]),
         x_label=kind.x_label.format(part=part.name, friend=friend),
-        y_label=part.y_label,
+        y_label=metric_spec(part.metric).title_and_direction,
         curves=tuple(curves),
         levels=tuple(
             Level(f"{METHODS[method].title}, {name.replace('-', ' ')}", _values(elsewhere, name, part))

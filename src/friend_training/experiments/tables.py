@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from friend_training.analysis.metrics import MetricSpec, metric_spec
 from friend_training.errors import DataError
 
 _MISSING = "–"
@@ -23,11 +24,18 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A metric of the records, what to call it, and whether more of it is better."""
+    """A metric of the records, and what to call it: without a title, as it is called everywhere."""
 
     metric: str
-    title: str
-    higher_is_better: bool = True
+    given_title: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.given_title or self.spec.title
+
+    @property
+    def spec(self) -> MetricSpec:
+        return metric_spec(self.metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +94,12 @@ def build_table(
             method: tuple(metrics[column.metric] for metrics in seeds.values() if column.metric in metrics)
             for method, seeds in values.items()
         }
-        means = [_printed(fmean(numbers)) for numbers in found.values() if numbers]
-        best = (max if column.higher_is_better else min)(means, key=float) if means else ""
+        means = [column.spec.text(fmean(numbers)) for numbers in found.values() if numbers]
+        best = (max if column.spec.higher_is_better else min)(means, key=float) if means else ""
         for method, numbers in found.items():
             mark = (marks or {}).get((method, column.metric), "")
-            cells[method].append(Cell(numbers, _printed(fmean(numbers)) == best, mark) if numbers else None)
+            is_best = bool(numbers) and column.spec.text(fmean(numbers)) == best
+            cells[method].append(Cell(numbers, is_best, mark) if numbers else None)
     rows = tuple((method, tuple(row)) for method, row in cells.items())
     return Table(scenario, tuple(columns), rows, caption)
 
@@ -103,7 +112,7 @@ def to_rich(table: Table) -> RichTable:
     for column in table.columns:
         result.add_column(column.title + _arrow(column, "↓"), justify="right", no_wrap=True)
     for method, cells in table.rows:
-        plain = _styled(cells, pattern, "{}", {})
+        plain = _styled(table.columns, cells, pattern, "{}", {})
         styles = ["bold" if cell is not None and cell.best else "" for cell in cells]
         result.add_row(Text(method), *map(Text, plain, styles))
     return result
@@ -113,7 +122,8 @@ def to_markdown(table: Table) -> str:
     header = ["Method", *(column.title.translate(_MARKDOWN) + _arrow(column, "↓") for column in table.columns)]
     lines = [header, ["---", *("---:" for _ in table.columns)]]
     lines += [
-        [method.translate(_MARKDOWN), *_styled(cells, "{} ± {}", "**{}**", _MARKDOWN)] for method, cells in table.rows
+        [method.translate(_MARKDOWN), *_styled(table.columns, cells, "{} ± {}", "**{}**", _MARKDOWN)]
+        for method, cells in table.rows
     ]
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return text + (f"\n\n{table.caption.translate(_MARKDOWN)}\n" if table.caption else "\n")
@@ -123,7 +133,7 @@ def to_latex(table: Table) -> str:
     """A tabular for the booktabs package."""
     header = ["Method", *(column.title.translate(_LATEX) + _arrow(column, r"$\Downarrow$") for column in table.columns)]
     body = [
-        [method.translate(_LATEX), *_styled(cells, r"{}\,$\pm$\,{}", r"\textbf{{{}}}", _LATEX)]
+        [method.translate(_LATEX), *_styled(table.columns, cells, r"{}\,$\pm$\,{}", r"\textbf{{{}}}", _LATEX)]
         for method, cells in table.rows
     ]
     lines = [" & ".join(line) + r" \\" for line in [header, *body]]
@@ -160,26 +170,24 @@ def to_csv(*tables: Table) -> str:
     return out.getvalue()
 
 
-def _printed(value: float) -> str:
-    return f"{value:.1f}"
-
-
 def _arrow(column: Column, down: str) -> str:
     """Metrics of which less is better say so."""
-    return "" if column.higher_is_better else down
+    return "" if column.spec.higher_is_better else down
 
 
-def _number(cell: Cell | None, pattern: str) -> str:
+def _number(column: Column, cell: Cell | None, pattern: str) -> str:
     if cell is None:
         return _MISSING
-    deviation = cell.deviation
-    return _printed(cell.mean) if deviation is None else pattern.format(_printed(cell.mean), _printed(deviation))
+    mean, deviation = column.spec.text(cell.mean), cell.deviation
+    return mean if deviation is None else pattern.format(mean, column.spec.text(deviation))
 
 
-def _styled(cells: Iterable[Cell | None], pattern: str, bold: str, escape: Mapping[int, str]) -> list[str]:
+def _styled(
+    columns: Iterable[Column], cells: Iterable[Cell | None], pattern: str, bold: str, escape: Mapping[int, str]
+) -> list[str]:
     """The cells as text: the best ones set in the pattern `bold`, the marks behind it."""
     return [
-        (bold if cell is not None and cell.best else "{}").format(_number(cell, pattern))
+        (bold if cell is not None and cell.best else "{}").format(_number(column, cell, pattern))
         + ("" if cell is None else cell.mark.translate(escape))
-        for cell in cells
+        for column, cell in zip(columns, cells, strict=True)
     ]

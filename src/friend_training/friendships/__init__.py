@@ -3,6 +3,7 @@
 csrl_rewriting    the paper's case study (section 4.2)
 joint_labels      CSRL labels that CSRL, the bridge and the rewrite make together
 bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
+bridge_quality    how good a bridge is against gold: the ceiling of friend-training
 parsing           constituency with dependency (appendix), constituency with tagging
 head_rules        which child of a phrase is its head
 polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
@@ -24,6 +25,8 @@ __all__ = [
     "RoleMatcher",
     "TranslateRewrite",
     "WithoutPronouns",
+    "bridge_failures",
+    "bridge_quality",
     "bridge_roles",
     "constituency_dependency",
     "constituency_tagging",
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         score_bridge,
         with_gold_bridge,
     )
+    from friend_training.friendships.bridge_quality import bridge_failures, bridge_quality
     from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
     from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
@@ -50,6 +54,7 @@ else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
+            "bridge_quality": ("bridge_failures", "bridge_quality"),
             "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
             "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
             "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),

@@ -12,11 +12,11 @@ from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, Task
 from friend_training.errors import ConfigError
-from friend_training.friendships.csrl_rewriting import RoleString, Sigma
+from friend_training.friendships.csrl_rewriting import Sigma, sentence_strings
 from friend_training.tasks.csrl.metrics import CsrlScore, score
 from friend_training.tasks.rewriting.edits import place_of
 from friend_training.tasks.role_labelling import unit_id
-from friend_training.types import ROLES, Argument, CsrlExample, Dialogue, Rewrite, Roles, Sentence, SentenceRoles
+from friend_training.types import Argument, CsrlExample, Dialogue, Rewrite, Roles, Sentence, SentenceRoles
 
 
 def bridge_roles(bridge: Bridge, dialogues: Sequence[Dialogue]) -> list[tuple[Roles, ...]]:
@@ -88,13 +88,7 @@ GoldSigma = Mapping[str, Sigma]
 
 def gold_sigma(rewrite: Rewrite, labels: Sequence[SentenceRoles]) -> Sigma:
     """The gold arguments of each predicate as they stand in the gold rewrite."""
-    return tuple(
-        tuple(
-            RoleString(a.role, rewrite.text[a.start : a.end])
-            for a in sorted(label.arguments, key=lambda a: (ROLES.index(a.role), a.start))
-        )
-        for label in labels
-    )
+    return tuple(sentence_strings(rewrite.text, label) for label in labels)
 
 
 def with_gold_bridge(friendship: Friendship, gold: GoldSigma | None) -> Friendship:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
@@ -24,6 +25,8 @@ Scoring = Literal["paper", "role-aware"]
 Mean = Literal["geometric", "arithmetic"]
 
 SpeakerPolicy = Literal["keep", "drop"]
+
+Numbers = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class TranslateRewrite:
 
     def __call__(self, inputs: Sequence[Dialogue], predictions: Sequence[Sequence[Prediction]]) -> list[Sigma]:
         return [
-            tuple(() if found is None else _sentence_strings(units[0].label.text, found) for found in answers)
+            tuple(() if found is None else sentence_strings(units[0].label.text, found) for found in answers)
             for units, answers in zip(predictions, asked_of(self.bridge, inputs, predictions), strict=True)
         ]
 
@@ -102,9 +105,38 @@ def _places(dialogue: Dialogue, rewrite: Rewrite) -> list[Predicate | None]:
     return [None if span is None else Predicate(*span) for span in spans]
 
 
-def _sentence_strings(text: str, label: SentenceRoles) -> tuple[RoleString, ...]:
+def sentence_strings(text: str, label: SentenceRoles) -> tuple[RoleString, ...]:
+    """The arguments of a predicate of one sentence as strings, in the paper's order of roles."""
     arguments = sorted(label.arguments, key=lambda a: (ROLES.index(a.role), a.start))
     return tuple(RoleString(a.role, text[a.start : a.end]) for a in arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleMatch:
+    """What the two friends put under one role, run together, and how alike that is (1: the same)."""
+
+    role: str
+    roles_say: str
+    rewrite_says: str
+    match: float
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateMatch:
+    """Where one m_k comes from: the roles one by one, and the distance and the length that the score is made of.
+
+    `longest` is 0 where neither friend says anything, which is agreement.
+    """
+
+    roles: tuple[RoleMatch, ...]
+    distance: int
+    longest: int
+    match: float
+
+
+RoleStrings = tuple[RoleString, ...]
+Pair = tuple[RoleStrings, RoleStrings]
+"""A_k, the arguments of a predicate by CSRL, and B_k, those by the rewrite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +156,9 @@ class RoleMatcher:
     def __call__(self, first: Sequence[Sigma], second: Sequence[Sigma]) -> list[Match]:
         """Inputs of different K only meet when friends are shuffled on purpose: predicates are then paired in turn."""
         pairs = [
-            (arguments, b[k % len(b)] if b else None)
-            for a, b in zip(first, second, strict=True)
-            for k, arguments in enumerate(a)
+            (arguments, b[k % len(b)]) for a, b in zip(first, second, strict=True) for k, arguments in enumerate(a) if b
         ]
-        scores = iter(self._scores([(a, b) for a, b in pairs if b is not None]))
+        scores = iter(self.scores(pairs))
         matches: list[Match] = []
         for a, b in zip(first, second, strict=True):
             units = tuple(next(scores) if b else None for _ in a)
@@ -136,27 +166,39 @@ class RoleMatcher:
             matches.append(Match(units, (self._mean(known) if known else None,)))
         return matches
 
-    def _scores(self, pairs: Sequence[tuple[tuple[RoleString, ...], tuple[RoleString, ...]]]) -> list[float]:
-        """m_k = 1 - dist(⊕A, ⊕B) / max(len(⊕A), len(⊕B)) for all pairs at once; two empty sets agree."""
-        groups = ((None,),) if self.scoring == "paper" else tuple((role,) for role in ROLES)
-        distance = np.zeros(len(pairs))
-        longest = np.zeros(len(pairs))
-        kept = [self._without_implied(a, b) for a, b in pairs]
-        for (role,) in groups:
-            left = ["".join(s.text for s in a if role in (None, s.role)) for a, _ in kept]
-            right = ["".join(s.text for s in b if role in (None, s.role)) for _, b in kept]
-            if left:
-                distance += cpdist(left, right, scorer=Levenshtein.distance)
-                longest += np.maximum([len(text) for text in left], [len(text) for text in right])
-        scores: list[float] = (1.0 - distance / np.maximum(longest, 1.0)).tolist()
+    def scores(self, pairs: Sequence[Pair]) -> list[float]:
+        """m_k of each pair of A_k and B_k, all at once; two empty sets agree."""
+        scores: list[float] = _match(*self._difference([self._compared(*pair) for pair in pairs])).tolist()
         return scores
 
-    def _without_implied(
-        self, a: tuple[RoleString, ...], b: tuple[RoleString, ...]
-    ) -> tuple[tuple[RoleString, ...], tuple[RoleString, ...]]:
-        if self.speakers == "keep":
-            return a, b
-        return _drop_implied(a, b), _drop_implied(b, a)
+    def explain(self, a: RoleStrings, b: RoleStrings) -> PredicateMatch:
+        """One m_k with what it is made of: the very numbers that `scores` gives."""
+        a, b = self._compared(a, b)
+        there = [role for role in ROLES if _joined(a, role) or _joined(b, role)]
+        left, right = ([_joined(strings, role) for role in there] for strings in (a, b))
+        matches = _match(*_string_difference(left, right)).tolist()
+        distance, longest = self._difference([(a, b)])
+        [match] = _match(distance, longest).tolist()
+        return PredicateMatch(
+            tuple(RoleMatch(*of_role) for of_role in zip(there, left, right, matches, strict=True)),
+            int(distance[0]),
+            int(longest[0]),
+            match,
+        )
+
+    def _difference(self, pairs: Sequence[Pair]) -> tuple[Numbers, Numbers]:
+        """dist(⊕A, ⊕B) and max(len(⊕A), len(⊕B)) of each pair, over all roles or summed over each of them."""
+        distance, longest = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for role in (None,) if self.scoring == "paper" else ROLES:
+            apart, length = _string_difference(
+                [_joined(a, role) for a, _ in pairs], [_joined(b, role) for _, b in pairs]
+            )
+            distance, longest = distance + apart, longest + length
+        return distance, longest
+
+    def _compared(self, a: RoleStrings, b: RoleStrings) -> Pair:
+        """What of both sides is compared."""
+        return (a, b) if self.speakers == "keep" else (_without_implied(a, b), _without_implied(b, a))
 
     def _mean(self, scores: Sequence[float]) -> float:
         if self.mean == "arithmetic":
@@ -165,7 +207,25 @@ class RoleMatcher:
         return 0.0 if min(scores) <= 0.0 else float(np.exp(np.mean(np.log(scores))))
 
 
-def _drop_implied(own: tuple[RoleString, ...], other: tuple[RoleString, ...]) -> tuple[RoleString, ...]:
+def _match(distance: Numbers, longest: Numbers) -> Numbers:
+    """The paper's m_k = 1 - dist(⊕A, ⊕B) / max(len(⊕A), len(⊕B)) (section 4.2), over characters."""
+    return 1.0 - distance / np.maximum(longest, 1.0)
+
+
+def _string_difference(left: Sequence[str], right: Sequence[str]) -> tuple[Numbers, Numbers]:
+    if not left:
+        return np.zeros(0), np.zeros(0)
+    distance: Numbers = cpdist(left, right, scorer=Levenshtein.distance).astype(np.float64)
+    return distance, np.maximum([len(text) for text in left], [len(text) for text in right]).astype(np.float64)
+
+
+def _joined(strings: RoleStrings, role: str | None) -> str:
+    """⊕: the strings of one role, or of all of them, run together."""
+    return "".join(string.text for string in strings if role in (None, string.role))
+
+
+def _without_implied(own: RoleStrings, other: RoleStrings) -> RoleStrings:
+    """Without the bare speaker tokens that the other side does not write out."""
     written = {(string.role, string.text) for string in other}
     return tuple(string for string in own if not string.implied or (string.role, string.text) in written)
 
@@ -180,62 +240,3 @@ def csrl_rewriting(bridge: Bridge, matcher: RoleMatcher | None = None) -> Friend
         translate_second=TranslateRewrite(bridge),
         matcher=matcher or RoleMatcher(),
     )
-
-
-# One matching score m_k taken apart: either friend's arguments role by role, and how many characters they differ in.
-#
-# The numbers are the matcher's own (`RoleMatcher`): 1 - distance / longest is the score it gives.
-
-
-@dataclass(frozen=True, slots=True)
-class RoleCompared:
-    """What the two friends put under one role, run together, and how alike that is (1: the same)."""
-
-    role: str
-    roles_say: str
-    rewrite_says: str
-    match: float
-
-
-@dataclass(frozen=True, slots=True)
-class TakenApart:
-    """m_k = 1 - distance / longest. `longest` is 0 where neither friend has an argument, which is agreement."""
-
-    roles: tuple[RoleCompared, ...]
-    distance: int
-    longest: int
-
-    @property
-    def match(self) -> float:
-        return 1.0 - self.distance / max(self.longest, 1)
-
-
-def take_apart(matcher: RoleMatcher, a: tuple[RoleString, ...], b: tuple[RoleString, ...]) -> TakenApart:
-    """The comparison of A_k (from CSRL) and B_k (from the rewrite) for one predicate, under the matcher's settings."""
-    if matcher.speakers == "drop":
-        a, b = _written_by_both(a, b), _written_by_both(b, a)
-    roles = tuple(
-        RoleCompared(role, left, right, Levenshtein.normalized_similarity(left, right))
-        for role in ROLES
-        for left, right in [(_joined(a, role), _joined(b, role))]
-        if left or right
-    )
-    if matcher.scoring == "paper":  # blind to roles: the strings of all arguments run together
-        pairs = [("".join(one.roles_say for one in roles), "".join(one.rewrite_says for one in roles))]
-    else:
-        pairs = [(one.roles_say, one.rewrite_says) for one in roles]
-    return TakenApart(
-        roles=roles,
-        distance=sum(Levenshtein.distance(left, right) for left, right in pairs),
-        longest=sum(max(len(left), len(right)) for left, right in pairs),
-    )
-
-
-def _joined(strings: tuple[RoleString, ...], role: str) -> str:
-    return "".join(string.text for string in strings if string.role == role)
-
-
-def _written_by_both(own: tuple[RoleString, ...], other: tuple[RoleString, ...]) -> tuple[RoleString, ...]:
-    """Without the bare speaker tokens that the other side does not write out."""
-    written = {(string.role, string.text) for string in other}
-    return tuple(string for string in own if not string.implied or (string.role, string.text) in written)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from friend_training.core.task import Prediction
-from friend_training.friendships.csrl_rewriting import RoleCompared, translate_roles
+from friend_training.friendships.csrl_rewriting import RoleMatch, translate_roles
 from friend_training.types import ROLES, Dialogue, Rewrite
 
 
@@ -82,7 +82,7 @@ class PredicateAgreement:
     predicate: str
     start: int
     end: int
-    compared: tuple[RoleCompared, ...]
+    compared: tuple[RoleMatch, ...]
     distance: int
     longest: int
     judged: Judged

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from friend_training import __version__
+from friend_training.analysis.metrics import metric_spec
 from friend_training.errors import ConfigError
 from friend_training.inference.onnx import check_onnx, export_onnx
 from friend_training.inference.transformers_model import FriendTrainedConfig, FriendTrainedModel
@@ -152,17 +153,18 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
     head = [row["split"].removeprefix("test:") for row in rows]
     lines = [f"| metric, in percent | {' | '.join(head)} |", "|---|" + "--:|" * len(head)]
     for name in names:
-        cells = [f"{row['metrics'][name]:.1f}" for row in rows]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+        spec = metric_spec(name)
+        cells = [spec.text(row["metrics"][name]) for row in rows]
+        lines.append(f"| {spec.title_and_direction} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _units(task: TaskName) -> str:
     if task == "csrl":
-        return "An argument counts if role and span are exactly right; `cross_` are those in earlier turns."
+        return "An argument counts if role and span are exactly right; 'across' are those in earlier turns."
     return (
-        "`em` is exact match, `wer` the word error rate over characters (less is better), `restored_f1` how much of "
-        "what u_t leaves out is written out."
+        "EM is exact match, WER the word error rate over characters, restored F1 how much of what u_t leaves out is"
+        " written out."
     )
 
 

@@ -15,7 +15,7 @@ from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
 from friend_training.core.selector import Scores, Selector, Threshold
 from friend_training.core.task import Prediction
-from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting, take_apart
+from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.inference.answers import (
     Agreement,
     Judged,
@@ -69,7 +69,7 @@ class Judge:
             found = roles_found(dialogue, roles[n])
             judged = self._judged("csrl", roles[n], matches[n].first)
             [whole] = self._judged("rewriting", rewrites[n], matches[n].second)
-            apart = [take_apart(self.matcher, a, b) for a, b in zip(said_by_roles[n], said_by_rewrites[n], strict=True)]
+            apart = [self.matcher.explain(a, b) for a, b in zip(said_by_roles[n], said_by_rewrites[n], strict=True)]
             predicates = tuple(
                 PredicateAgreement(one.predicate, one.start, one.end, parts.roles, parts.distance, parts.longest, mark)
                 for one, parts, mark in zip(found, apart, judged, strict=True)

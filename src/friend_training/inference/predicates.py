@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from friend_training.bridges.hanlp import missing_of_hanlp
@@ -12,7 +11,7 @@ from friend_training.bridges.predicates import LexiconFinder, PredicateFinder, V
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
-from friend_training.runs.inputs import INPUTS
+from friend_training.runs.inputs import first_inputs, has_inputs
 from friend_training.study.config import (
     Config,
     HanlpBridgeConfig,
@@ -58,14 +57,9 @@ def no_finder() -> DataError:
 
 
 def _unlabeled(run: Path, config: Config) -> Iterator[Dialogue]:
-    """Dialogues of the run's pool, with the predicates they were matched by: kept in its folder, or made again."""
-    kept = run / INPUTS
-    if kept.is_file():
-        reads = TypeAdapter(Dialogue).validate_json
-        with pq.ParquetFile(kept) as file:
-            for batch in file.iter_batches(LEXICON_DIALOGUES, columns=["input"]):
-                yield from map(reads, batch["input"].to_pylist())
-                return
+    """Dialogues of the run's pool, with the predicates they were matched by: saved in its folder, or made again."""
+    if has_inputs(run):
+        yield from map(TypeAdapter(Dialogue).validate_json, first_inputs(run, LEXICON_DIALOGUES))
     elif isinstance(config.data, SyntheticDataConfig):
         count, domain = min(config.data.pool, LEXICON_DIALOGUES), Domain(config.data.target)
         yield from (one.dialogue for one in synthetic.generate(count, seed=POOL_SEED, domain=domain, prefix="pool-"))

@@ -1,4 +1,4 @@
-"""Methods, phases, metrics and amounts as a reader wants to see them, in the terminal and in the report."""
+"""Methods, steps and amounts as a reader wants to see them, in the terminal and in the report."""
 
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import (
@@ -23,28 +23,8 @@ _PREPARED = {
 }
 
 
-_METRICS = {
-    "precision": "P",
-    "recall": "R",
-    "f1": "F1",
-    "within_f1": "F1 within turn",
-    "cross_f1": "F1 across turns",
-    "rouge_l": "ROUGE-L",
-    "bleu": "BLEU",
-    "em": "EM",
-    "wer": "WER",
-    "restored_f1": "restored F1",
-    "uas": "UAS",
-    "las": "LAS",
-}
-
-
 def method_in_words(method: str) -> str:
     return METHODS[method].title if method in METHODS else method
-
-
-def metric_in_words(metric: str) -> str:
-    return _METRICS.get(metric, metric.replace("_", " "))
 
 
 def step_in_words(step: Step) -> str:
@@ -103,6 +83,3 @@ def percent(share: float | None) -> str:
 
 def score(value: float | None, *, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
-
-
-# Methods and steps as a reader wants to see them: the terminal says what the report says.

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from friend_training.analysis.metrics import metric_spec
 from friend_training.report.iterations import (
     ByIteration,
     Drift,
@@ -18,12 +19,11 @@ from friend_training.report.iterations import (
     threshold_table,
 )
 from friend_training.report.label_text import Share, role_class, shares
-from friend_training.report.names import duration, megabytes, metric_in_words, percent, score
+from friend_training.report.names import duration, megabytes, percent, score
 from friend_training.report.plots import Curve, Figure, figures_of, lines
 from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, units_of
 from friend_training.report.run_reader import MethodRun, Study, read_study
 from friend_training.report.scores import (
-    LOWER_IS_BETTER,
     Cost,
     DevScores,
     costs_of,
@@ -141,12 +141,12 @@ def _scores(study: Study, method: MethodRun, task: str) -> str:
         return "not scored on test yet."
     texts = {name: printed(value, values.values()) for name, value in values.items()}
     words = {m.name: m.words for m in study.methods}
-    text = f"{words[method.name]} has {texts[method.name]} {metric_in_words(metric)} on test"
+    text = f"{words[method.name]} has {texts[method.name]} {metric_spec(metric).title} on test"
     others = [f"{words[name]} {texts[name]}" for name in BASELINES if name in values and name != method.name]
     if _best_iteration(method, task) == 0 and method.iterations:
         text += " (no iteration was better on dev than its Base, so this is Base)"
     text += f"; {'; '.join(others)}." if others else "."
-    best = (min if metric in LOWER_IS_BETTER else max)(values, key=lambda name: values[name])
+    best = (max if metric_spec(metric).higher_is_better else min)(values, key=lambda name: values[name])
     if len(values) > 1:
         text += f" The best of {len(values)} is {words[best]}" + (
             f" with {texts[best]}." if best != method.name else "."
@@ -274,8 +274,8 @@ def _dev_figure(table: DevScores) -> Figure:
         for number, (method, values, _) in enumerate(table.rows)
     ]
     legend = tuple((curve.name, curve.looks) for curve in curves)
-    plot = lines(curves, first=0, y_label=f"{metric_in_words(table.metric)} on dev")
-    return Figure(f"{table.task}: {metric_in_words(table.metric)} on dev", plot, legend)
+    plot = lines(curves, first=0, y_label=f"{metric_spec(table.metric).title} on dev")
+    return Figure(f"{table.task}: {metric_spec(table.metric).title} on dev", plot, legend)
 
 
 def _dev_cells(table: DevScores) -> list[tuple[str, list[tuple[str, bool]]]]:

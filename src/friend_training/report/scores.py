@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from friend_training.report.names import metric_in_words, step_in_words
+from friend_training.analysis.metrics import metric_spec
+from friend_training.report.names import step_in_words
 from friend_training.report.run_reader import MethodRun, Study
 from friend_training.runs.run import FinishedStep, Run
 from friend_training.runs.steps import KINDS_OF_WORK, Label, Step, kind_of_work
@@ -81,12 +82,6 @@ MAIN = ("f1", "em", "las", "uas", "accuracy")
 """The one number of a task, where there is room for only one; else its first."""
 
 
-HIGHER_IS_BETTER = ("precision", "recall", "f1", "rouge_l", "bleu", "em", "restored_f1", "accuracy", "uas", "las")
-
-LOWER_IS_BETTER = ("wer",)
-"""Of a metric by another name nobody knows which value is best, and none is marked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Column:
     """A metric of a task on one test set. `first` begins a new group of columns."""
@@ -97,7 +92,8 @@ class Column:
 
     @property
     def words(self) -> str:
-        return metric_in_words(self.metric) + (" ↓" if self.metric in LOWER_IS_BETTER else "")
+        spec = metric_spec(self.metric)
+        return spec.title + ("" if spec.higher_is_better else " ↓")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +195,6 @@ def _text(value: float | None, values: dict[str, dict[Column, float | None]], co
 def _best(texts: Sequence[str], metric: str) -> str | None:
     """The best as printed: a difference that is not shown is not marked either."""
     numbers = [text for text in texts if text != "–"]
-    ending = metric.removeprefix("within_").removeprefix("cross_").removeprefix("string_")
-    if len(numbers) < 2 or ending not in (*HIGHER_IS_BETTER, *LOWER_IS_BETTER):
+    if len(numbers) < 2:
         return None
-    return (min if ending in LOWER_IS_BETTER else max)(numbers, key=float)
+    return (max if metric_spec(metric).higher_is_better else min)(numbers, key=float)

@@ -1,13 +1,14 @@
-"""What a reader wants to see beside the store: the texts of the pool and the gold labels, saved in the run folder.
+"""What a reader wants to see beside the store: the texts of the pool and the labels of gold, saved in the run folder.
 
-    inputs.parquet   id, input: the input as JSON
+    inputs.parquet   id, input: the input as JSON, in the order of the pool
     gold.parquet     task, label: the label as JSON, written as the store writes labels
 
 The store knows inputs by their ids only. With these two files a run explains itself where its data are gone, or would
-take minutes to be read and parsed again.
+take minutes to be read and parsed again. Gold is written first: where the inputs are, all is there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,35 +40,58 @@ def save_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
     _write(folder / GOLD, {"task": names, "label": _json(label for of_task in labels.values() for label in of_task)})
 
 
-def is_saved(folder: Path) -> bool:
-    return (folder / INPUTS).is_file() and (folder / GOLD).is_file()
+def has_inputs(folder: Path) -> bool:
+    return (folder / INPUTS).is_file()
+
+
+def has_gold(folder: Path) -> bool:
+    return (folder / GOLD).is_file()
 
 
 def saved_inputs(folder: Path, ids: Iterable[str]) -> dict[str, str]:
     """The JSON of these inputs, as far as the run has saved them."""
     wanted = sorted(set(ids))
-    if not (folder / INPUTS).is_file() or not wanted:
+    if not has_inputs(folder) or not wanted:
         return {}
     rows = _read(folder / INPUTS, ("id", "input"), ("id", "in", wanted))
     return dict(zip(rows["id"].to_pylist(), rows["input"].to_pylist(), strict=True))
 
 
+def all_inputs(folder: Path) -> pa.Table:
+    """Every input of the pool: the columns id and input."""
+    return _read(folder / INPUTS, ("id", "input"))
+
+
+def first_inputs(folder: Path, count: int) -> list[str]:
+    """The JSON of the first inputs of the pool; no more of a large file is held in memory."""
+    with _explained(folder / INPUTS, ("input",)), pq.ParquetFile(folder / INPUTS) as file:
+        batch = next(file.iter_batches(count, columns=["input"]), None)
+        first: list[str] = [] if batch is None else batch["input"].to_pylist()
+        return first
+
+
 def saved_gold(folder: Path, task: str) -> list[str]:
     """The JSON of a task's gold labels, as far as the run has saved them."""
-    if not (folder / GOLD).is_file():
+    if not has_gold(folder):
         return []
     labels: list[str] = _read(folder / GOLD, ("task", "label"), ("task", "=", task))["label"].to_pylist()
     return labels
 
 
-def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any]) -> pa.Table:
+def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any] | None = None) -> pa.Table:
+    with _explained(path, columns):
+        return pq.read_table(path, columns=list(columns), filters=None if wanted is None else [wanted])
+
+
+@contextmanager
+def _explained(path: Path, columns: tuple[str, ...]) -> Iterator[None]:
+    """A file that we wrote whole: if it cannot be read, or has other bytes, somebody else damaged it."""
     try:
-        found = pq.read_table(path, columns=list(columns), filters=[wanted])
+        yield
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise RunError(f"{path}: expected the columns {' and '.join(columns)}; it is damaged ({reason})") from error
     check_file(path)
-    return found
 
 
 def _json(values: Iterable[Any]) -> list[str]:

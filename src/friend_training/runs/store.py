@@ -7,17 +7,19 @@ The same rows give the same bytes: nothing in a file depends on time or place.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from friend_training.core.selector import Decisions, Scores
+from friend_training.core.task import Prediction
 from friend_training.errors import RunError
 from friend_training.runs.files import atomic_file
 from friend_training.runs.steps import Label, Select, Step
@@ -158,6 +160,20 @@ def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:
         content=rows["content"].to_numpy(),
         label=pc.coalesce(rows["kind"], rows["label"]).to_pylist() if labels else (),
     )
+
+
+def predictions_of(
+    rows: pa.Table, label_types: Mapping[str, Any], inputs: Sequence[str]
+) -> dict[str, list[list[Prediction]]]:
+    """What the tasks predicted, as it was: for each task the units of every input, in the order of `inputs`."""
+    adapters = {task: TypeAdapter[Any](label_type) for task, label_type in label_types.items()}
+    found: dict[str, dict[str, list[Prediction]]] = {task: {name: [] for name in inputs} for task in label_types}
+    for row in rows.to_pylist():
+        if row["task"] in found:
+            label = adapters[row["task"]].validate_json(row["label"])
+            prediction = Prediction(row["unit"], label, row["confidence"], row["content"], row.get("kind"))
+            found[row["task"]][row["input"]].append(prediction)
+    return {task: list(of_task.values()) for task, of_task in found.items()}
 
 
 def with_decisions(rows: pa.Table, decisions: Decisions) -> pa.Table:

@@ -283,10 +283,18 @@ class RunData:
         return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
 
 
-def load_data(config: Config, data_dir: str | Path | None, progress: Progress = lambda done, total: None) -> RunData:
-    """Make or read the data; `progress` is told how much of it is there."""
+def load_data(
+    config: Config, data_dir: str | Path | None, progress: Progress = lambda done, total: None, *, pool: bool = True
+) -> RunData:
+    """Make or read the data; `progress` is told how much of it is there.
+
+    Without the `pool`, which takes longest, all else is as it would be: the pool of a finished run is read from its
+    folder (runs/inputs.py).
+    """
     data_dir = None if data_dir is None else Path(data_dir)
     data = config.data
+    if not pool:
+        data = data.model_copy(update={"pool": "" if isinstance(data, FileDataConfig) else 0})
     if isinstance(data, SyntheticDataConfig):
         return _synthetic(data, config, progress)
     if isinstance(data, PublicDataConfig):
@@ -364,7 +372,11 @@ def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Prog
         with_gold, audit = [example.dialogue for example in rest[0]], hidden_gold(*rest)
         pool = [example.dialogue for example in rest[1]]
     else:
-        pool = build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED, evenly=data.pool_corpora)
+        pool = (
+            build_pool(folder, count=data.pool, exclude=held_out, seed=POOL_SEED, evenly=data.pool_corpora)
+            if data.pool
+            else []
+        )
     work.add(POOL_FILES)
     train, dev = list[SrlExample](), list[SrlExample]()
     if config.bridge.kind == "trained":
@@ -386,6 +398,8 @@ def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Prog
 
 def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Progress) -> list[Dialogue]:
     """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
+    if not pool:  # no parser is opened for nothing
+        return []
     found = pool_finder(config, progress).find([dialogue.utterance.text for dialogue in pool])
     return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)]
 
@@ -425,7 +439,7 @@ def _files(data: FileDataConfig, config: Config, data_dir: Path | None, progress
         rewriting_gold=rewriting(data.rewriting_train),
         rewriting_dev=rewriting(data.rewriting_dev),
         rewriting_test=rewriting(data.rewriting_test),
-        pool=_pool_of_files(base, data.pool, config.shard_size),
+        pool=_pool_of_files(base, data.pool, config.shard_size) if data.pool else (),
         bridge_train=(),
         bridge_dev=(),
         audit=None,

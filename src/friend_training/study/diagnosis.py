@@ -13,12 +13,12 @@ import numpy as np
 
 from friend_training.analysis.agreement import AgreementReport, agreement_report, measured_epsilon
 from friend_training.bridges.bridge import CachedBridge
-from friend_training.bridges.quality import BridgeFailures, bridge_failures
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import BoolColumn, Scores, Selector, Threshold, TopN
 from friend_training.core.task import Prediction
 from friend_training.data.fingerprint import fingerprint
 from friend_training.errors import RunError
+from friend_training.friendships.bridge_quality import BridgeFailures, bridge_failures
 from friend_training.friendships.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friendships.joint_labels import MergedRoles
 from friend_training.loop.thresholds import Probe
@@ -26,7 +26,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.config import Config, FileDataConfig, ShareThresholdConfig, TaskConfig, pick_of
+from friend_training.study.config import Config, ShareThresholdConfig, TaskConfig, pick_of
 from friend_training.study.data import Progress, RunData, load_data
 from friend_training.study.folders import method_folder, methods_there, run_config
 from friend_training.study.open import open_bridge, threshold_at
@@ -259,13 +259,8 @@ def diagnose(
 
 
 def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
-    """The data as the run had them, but for the pool, which takes longest to make and is not looked at."""
-    small = (
-        config
-        if isinstance(config.data, FileDataConfig)
-        else config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})
-    )
-    data = load_data(small, data_dir)
+    """The data as the run had them, but for the pool, which is not looked at."""
+    data = load_data(config, data_dir, pool=False)
     before = Run.open(study).fingerprints
     for name, examples in (("csrl_dev", data.csrl_dev), ("rewriting_dev", data.rewriting_dev)):
         if before.get(name) != fingerprint(examples):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from friend_training.bridges.quality import BridgeFailures
+from friend_training.friendships.bridge_quality import BridgeFailures
 from friend_training.friendships.csrl_rewriting import RoleString
 from friend_training.runs.files import write_text
 from friend_training.study.diagnosis import Diagnosis, IterationDiagnosis, strictness

@@ -15,7 +15,7 @@ from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import check_checkpoint, load_checkpoint
-from friend_training.runs.inputs import is_saved, save_gold, save_inputs
+from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Test, Train
 from friend_training.study.config import Config, FoundThreshold, HanlpBridgeConfig, LtpBridgeConfig
@@ -61,7 +61,7 @@ MOST_GOLD = 2000
 
 def keep_data(folder: Path, config: Config, data: RunData) -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
-    if is_saved(folder):
+    if has_inputs(folder) and has_gold(folder):
         return
     scripts = [
         build_script(example.dialogue, example.rewrite, span_source=config.span_source)
@@ -77,8 +77,10 @@ def keep_data(folder: Path, config: Config, data: RunData) -> None:
     save_inputs(folder, data.pool)
 
 
-def keep_data_of(study: Path, data_dir: Path | None, progress: Progress) -> None:
-    """The same for a study that was made before studies did it themselves: its data are made or read once more."""
+def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambda done, total: None) -> None:
+    """For a study of an earlier version, which saved no texts: its data are made or read once more, and saved."""
+    if has_inputs(study):
+        return
     config, run = run_config(study), Run.open(study)
     data = load_data(config, data_dir, progress)
     run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})

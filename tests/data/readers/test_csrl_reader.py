@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.bridges.quality import within_utterance
 from friend_training.data.readers.csrl import read_csrl
 from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
+from friend_training.friendships.bridge_quality import within_utterance
 from friend_training.types import OPENING, SPEAKER, Argument, CsrlExample, Predicate, dialogue_group
 
 FIRST = "7|||3|||agent human 你 喝 绿茶 吗|||1 0 0 0 0 0|||O O B-ARG0 B-V B-ARG1 O"

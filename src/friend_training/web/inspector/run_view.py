@@ -15,7 +15,7 @@ from friend_training.study.folders import whole_run
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.web.inspector.selection import Setting, decide
 from friend_training.web.inspector.unit_view import Detail, Translator
-from friend_training.web.inspector.units import Texts, UnitReader, Units, reading_again
+from friend_training.web.inspector.units import MakeInputs, Texts, UnitReader, Units
 
 # Which run is looked at: one method of a study, or a run folder by itself.
 
@@ -96,7 +96,20 @@ class Look:
 def look_at(folder: Path, method: str | None = None, data_dir: Path | None = None) -> Look:
     """Open a run for inspection; its last iteration is read at once, so that the page is quick."""
     inspected = open_inspected(folder, method)
-    make = reading_again(inspected.study, data_dir) if "methods" in inspected.config else None
-    look = Look(inspected, Texts(inspected.study, make))
+    look = Look(inspected, Texts(inspected.study, _making_inputs(inspected, data_dir)))
     look.of_iteration(look.reader.iterations()[-1])
     return look
+
+
+def _making_inputs(inspected: Inspected, data_dir: Path | None) -> MakeInputs | None:
+    """How the texts of a study of an earlier version are had; nobody can make those of a run of somebody's own."""
+    if "methods" not in inspected.config:
+        return None
+
+    def make() -> None:
+        # Only now torch: a page must not wait for it.
+        from friend_training.study.open import ensure_inputs
+
+        ensure_inputs(inspected.study, data_dir)
+
+    return make

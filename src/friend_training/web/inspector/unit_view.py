@@ -15,10 +15,9 @@ from friend_training.core.selector import Decisions
 from friend_training.core.task import Prediction
 from friend_training.errors import FriendTrainingError
 from friend_training.friendships.csrl_rewriting import (
-    RoleCompared,
+    RoleMatch,
     RoleMatcher,
     TranslateRewrite,
-    take_apart,
     translate_roles,
 )
 from friend_training.report.label_text import Mark, edits, marks, sentence_marks
@@ -47,7 +46,7 @@ class ComparedPredicate:
     match: float
     distance: int
     longest: int
-    roles: tuple[RoleCompared, ...]
+    roles: tuple[RoleMatch, ...]
     read: list[Mark]
     deleted: bool
 
@@ -88,7 +87,7 @@ class Translator:
         [match] = self._matcher([a], [b])
         predicates = []
         for predicate, place, left, right in zip(asked.predicates, places, a, b, strict=True):
-            apart = take_apart(self._matcher, left, right)
+            apart = self._matcher.explain(left, right)
             predicates.append(
                 ComparedPredicate(
                     start=predicate.start,

@@ -12,35 +12,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from friend_training.core.selector import Decisions, Scores
 from friend_training.errors import FriendTrainingError, RunError
-from friend_training.runs.inputs import INPUTS
-from friend_training.runs.manifest import check_file
-from friend_training.runs.run import Run
+from friend_training.runs.inputs import INPUTS, all_inputs, has_inputs
 from friend_training.runs.store import DECISIONS, Store, scores_of
 
-# The texts that the pseudo-labels are about. The store knows them by their ids; the run folder keeps them (kept.py).
+# The texts that the pseudo-labels are about. The store knows them by their ids, runs/inputs.py reads them.
 #
-# A run that was made before texts were kept, or is not that far yet, has its data read again, once, in the background:
+# A run that was made before texts were saved, or is not that far yet, has its data read again, once, in the background:
 # the page is there meanwhile, without texts.
 
 
-Making = Callable[[], None]
+MakeInputs = Callable[[], None]
 """Writes inputs.parquet into the study's folder."""
 
 
 class Texts:
     """The inputs of a pool by id. `state` is "ready", "reading", or why there are none."""
 
-    def __init__(self, study: Path, make: Making | None = None) -> None:
-        self.path = study / INPUTS
+    def __init__(self, study: Path, make: MakeInputs | None = None) -> None:
+        self.study = study
         self.state = "reading"
         self._ids, self._inputs, self._texts = (pa.array([], pa.string()) for _ in range(3))
         self._places: dict[str, int] = {}
         self._thread = Thread(target=self._make_and_read, args=(make,), daemon=True)
-        if self.path.is_file():
+        if has_inputs(study):
             self._read()
         elif make is not None:
             self._thread.start()
@@ -63,7 +60,7 @@ class Texts:
         if self._thread.ident is not None:
             self._thread.join()
 
-    def _make_and_read(self, make: Making) -> None:
+    def _make_and_read(self, make: MakeInputs) -> None:
         try:
             make()
             self._read()
@@ -71,8 +68,7 @@ class Texts:
             self.state = f"the texts of this run cannot be read: {error}"
 
     def _read(self) -> None:
-        check_file(self.path)
-        table = pq.read_table(self.path).combine_chunks()
+        table = all_inputs(self.study)
         self._inputs = table["input"].combine_chunks()
         self._texts = pa.array((text_of(json.loads(given)) for given in self._inputs.to_pylist()), pa.string())
         self._ids = table["id"].combine_chunks()
@@ -87,23 +83,6 @@ def text_of(given: dict[str, Any]) -> str:
     if "words" in given:
         return " ".join(given["words"])
     return str(given.get("text", ""))
-
-
-def reading_again(study: Path, data_dir: Path | None) -> Making:
-    """Reads or makes the data of a study as the run did, and keeps its texts."""
-
-    def make() -> None:
-        from friend_training.study.data import load_data
-        from friend_training.study.folders import run_config
-        from friend_training.study.open import keep_data
-
-        config = run_config(study)
-        data = load_data(config, data_dir)
-        run = Run.open(study)
-        run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})
-        keep_data(study, config, data)
-
-    return make
 
 
 def utterances(texts: Texts, names: Iterable[str]) -> list[str | None]:

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rapidfuzz.distance import Levenshtein
-
 from friend_training.bridges.bridge import Bridge
+from friend_training.friendships.csrl_rewriting import RoleMatcher, sentence_strings
 from friend_training.types import (
     ROLES,
     SPEAKER,
@@ -56,22 +55,21 @@ def bridge_quality(bridge: Bridge, examples: Sequence[SrlExample]) -> dict[str, 
     see on text where both friends are right. `match_high` is the share of predicates at or above the pick threshold.
     """
     given = bridge.label([example.sentence for example in examples])
-    right = said = true = left_empty = high = 0
-    total = 0.0
     pairs = [
-        (example.sentence.text, gold.arguments, answer.arguments)
+        (example.sentence.text, gold, answer)
         for example, answers in zip(examples, given, strict=True)
         for gold, answer in zip(example.roles, answers, strict=True)
     ]
-    for text, gold, answer in pairs:
-        right += len(set(gold) & set(answer))
-        said += len(set(answer))
-        true += len(set(gold))
-        left_empty += bool(gold) and not answer
-        match = argument_match(text, gold, answer)
+    right = said = true = left_empty = high = with_arguments = 0
+    total = 0.0
+    for (_, gold, answer), match in zip(pairs, gold_matches(pairs), strict=True):
+        right += len(set(gold.arguments) & set(answer.arguments))
+        said += len(set(answer.arguments))
+        true += len(set(gold.arguments))
+        with_arguments += bool(gold.arguments)
+        left_empty += bool(gold.arguments) and not answer.arguments
         total += match
         high += match >= PICK_THRESHOLD
-    with_arguments = sum(bool(gold) for _, gold, _ in pairs)
     return {
         "predicates": len(pairs),
         "precision": _ratio(right, said),
@@ -83,14 +81,10 @@ def bridge_quality(bridge: Bridge, examples: Sequence[SrlExample]) -> dict[str, 
     }
 
 
-def argument_match(text: str, a: Sequence[SentenceArgument], b: Sequence[SentenceArgument]) -> float:
-    """m_k of section 4.2: 1 - dist(⊕A, ⊕B) / max(len(⊕A), len(⊕B)), over characters; two empty sets agree."""
-    return Levenshtein.normalized_similarity(_concatenated(text, a), _concatenated(text, b))
-
-
-def _concatenated(text: str, arguments: Sequence[SentenceArgument]) -> str:
-    ordered = sorted(arguments, key=lambda argument: (ROLES.index(argument.role), argument.start))
-    return "".join(text[argument.start : argument.end] for argument in ordered)
+def gold_matches(pairs: Sequence[tuple[str, SentenceRoles, SentenceRoles]]) -> list[float]:
+    """The paper's m_k between gold and the bridge's answer, for (sentence, gold, answer)."""
+    strings = [(sentence_strings(text, gold), sentence_strings(text, answer)) for text, gold, answer in pairs]
+    return RoleMatcher().scores(strings)
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -126,15 +120,15 @@ def bridge_failures(bridge: Bridge, gold: Sequence[CsrlExample]) -> BridgeFailur
     right: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     invented: Counter[str] = Counter()
-    cases = []
+    asked = []
     for example, labels in zip(sentences, answers, strict=True):
         for true, said in zip(example.roles, labels, strict=True):
             expected, found = set(true.arguments), set(said.arguments)
             right.update(a.role for a in expected & found)
             missed.update(a.role for a in expected - found)
             invented.update(a.role for a in found - expected)
-            match = argument_match(example.sentence.text, true.arguments, said.arguments)
-            cases.append(BridgeCase(example.sentence.text, true, said, match))
+            asked.append((example.sentence.text, true, said))
+    cases = [BridgeCase(*one, match) for one, match in zip(asked, gold_matches(asked), strict=True)]
     there = [role for role in ROLES if right[role] or missed[role] or invented[role]]
     return BridgeFailures(
         quality=bridge_quality(bridge, sentences),

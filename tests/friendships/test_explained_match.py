@@ -1,4 +1,4 @@
-"""A matching score taken apart says what the matcher says."""
+"""A matching score that is explained is the score that the matcher gives."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.friendships.csrl_rewriting import RoleCompared, RoleMatcher, RoleString, take_apart
+from friend_training.friendships.csrl_rewriting import RoleMatch, RoleMatcher, RoleString
 from friend_training.types import ROLES
 
 MATCHERS = [
@@ -26,24 +26,24 @@ def test_the_parts_give_the_matching_score(
     matcher: RoleMatcher, a: tuple[RoleString, ...], b: tuple[RoleString, ...]
 ) -> None:
     [match] = matcher([(a,)], [(b,)])
-    assert take_apart(matcher, a, b).match == pytest.approx(match.first[0])
+    assert matcher.explain(a, b).match == match.first[0]
 
 
 def test_what_either_says_under_each_role() -> None:
     a = (RoleString("ARG0", "小李"), RoleString("ARG1", "茶"))
     b = (RoleString("ARG0", "小王"), RoleString("TMP", "昨天"))
-    apart = take_apart(RoleMatcher(), a, b)
+    apart = RoleMatcher().explain(a, b)
     assert apart.roles == (
-        RoleCompared("ARG0", "小李", "小王", 0.5),
-        RoleCompared("ARG1", "茶", "", 0.0),
-        RoleCompared("TMP", "", "昨天", 0.0),
+        RoleMatch("ARG0", "小李", "小王", 0.5),
+        RoleMatch("ARG1", "茶", "", 0.0),
+        RoleMatch("TMP", "", "昨天", 0.0),
     )
     assert (apart.distance, apart.longest) == (3, 4)  # 小李茶 and 小王昨天
-    assert take_apart(RoleMatcher(), (), ()).match == 1.0
+    assert RoleMatcher().explain((), ()).match == 1.0
 
 
 def test_a_bare_speaker_that_the_other_does_not_write_out() -> None:
     a = (RoleString("ARG0", "我", implied=True), RoleString("ARG1", "茶"))
     b = (RoleString("ARG1", "茶"),)
-    assert take_apart(RoleMatcher(), a, b).distance == 1
-    assert take_apart(RoleMatcher(speakers="drop"), a, b).distance == 0
+    assert RoleMatcher().explain(a, b).distance == 1
+    assert RoleMatcher(speakers="drop").explain(a, b).distance == 0

@@ -1,0 +1,55 @@
+"""The metrics of all tasks: what they are called where people read them, and whether more of them is better.
+
+Tables, figures, report, model card and terminal all ask here. A metric that is not listed, such as one of a task of
+your own, is called by its name, and more of it is better.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """A metric as people see it; `digits` are those behind the point."""
+
+    title: str
+    higher_is_better: bool = True
+    digits: int = 1
+
+    @property
+    def title_and_direction(self) -> str:
+        """'F1', 'WER (less is better)': for where no arrow can say it."""
+        return self.title if self.higher_is_better else f"{self.title} (less is better)"
+
+    def text(self, value: float) -> str:
+        return f"{value:.{self.digits}f}"
+
+
+METRICS = {
+    "precision": MetricSpec("P"),
+    "recall": MetricSpec("R"),
+    "f1": MetricSpec("F1"),
+    "macro_f1": MetricSpec("macro F1"),
+    "accuracy": MetricSpec("accuracy"),
+    "rouge_l": MetricSpec("ROUGE-L"),
+    "bleu": MetricSpec("BLEU"),
+    "em": MetricSpec("EM"),
+    "wer": MetricSpec("WER", higher_is_better=False),
+    "restored_f1": MetricSpec("restored F1"),
+    "uas": MetricSpec("UAS"),
+    "las": MetricSpec("LAS"),
+}
+
+PARTS = {"within_": "within", "cross_": "across", "string_": "of strings", "buildable_": "where buildable"}
+"""Metrics of a part of the examples or arguments are called after the whole: cross_f1 is 'F1 across'."""
+
+
+def metric_spec(name: str) -> MetricSpec:
+    """The metric of this name, with its task before it (csrl.f1) or without."""
+    name = name.rpartition(".")[2]
+    if name in METRICS:
+        return METRICS[name]
+    for prefix, words in PARTS.items():
+        whole = METRICS.get(name.removeprefix(prefix))
+        if whole is not None:
+            return MetricSpec(f"{whole.title} {words}", whole.higher_is_better, whole.digits)
+    return MetricSpec(name.replace("_", " "))
