@@ -25,7 +25,7 @@ from friend_training.core.task import Prediction
 from friend_training.data.fingerprint import fingerprint
 from friend_training.runs.files import atomic_file, write_text
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.metrics import class_counts
+from friend_training.tasks.class_metrics import class_counts
 from study import METHODS, TASKS, Corpus, Study, corpus, what_was_chosen
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
 from friend_training.experiments.tables import Column, build_table, to_markdown
-from friend_training.tasks.estimators.metrics import accuracy_of, macro_f1_of
+from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 
 TITLES = {
     "base": "Base",

@@ -15,11 +15,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from parsing_split import ParsedSentence, penn_sample
+
 from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import Prediction
 from friend_training.data.fingerprint import fingerprint
-from friend_training.data.parsing_split import ParsedSentence, penn_sample
 from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
 from friend_training.types import Bracket, Heads, Tags, Tree
 

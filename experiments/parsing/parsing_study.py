@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from parsing_split import ParsedSentence, ParsingSplit
 from pydantic import TypeAdapter
 
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.selector import Selector, Share
 from friend_training.core.task import Prediction
-from friend_training.data.parsing_split import ParsedSentence, ParsingSplit
 from friend_training.experiments.results import settings_id
 from friend_training.friendships.head_rules import lexical_heads
 from friend_training.friendships.parsing import Scoring, constituency_dependency, constituency_tagging

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from parsing_split import ParsingSplit, parsing_split, penn_sample
 from parsing_study import METHODS, TASKS, Settings, Study, by_head_rules, gold_of
 from parsing_tables import tables
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
-from friend_training.data.parsing_split import ParsingSplit, parsing_split, penn_sample
 from friend_training.experiments.results import add_result, done, read_results
 from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.runs.counts import save_counts

@@ -12,14 +12,22 @@ from friend_training.rooms import opened_on_first_use
 
 __version__ = "0.1.0"
 
-__all__ = ["FriendTrainedModel", "__version__", "load"]
+__all__ = ["FriendTrainedModel", "TextClassification", "__version__", "label_friendship", "load"]
 
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a name is opened on first use
+    from friend_training.friendships.labels import label_friendship
     from friend_training.inference.model import load
     from friend_training.inference.transformers_model import FriendTrainedModel
+    from friend_training.tasks.text_classification.task import TextClassification
 else:
     __getattr__ = opened_on_first_use(
-        __name__, {"inference.model": ("load",), "inference.transformers_model": ("FriendTrainedModel",)}
+        __name__,
+        {
+            "friendships.labels": ("label_friendship",),
+            "inference.model": ("load",),
+            "inference.transformers_model": ("FriendTrainedModel",),
+            "tasks.text_classification.task": ("TextClassification",),
+        },
     )
 
 

@@ -3,10 +3,10 @@
 import zipfile
 from pathlib import Path
 
+import parsing_split as module
 import pytest
+from parsing_split import ParsedSentence, parsing_split, penn_sample, split_by_document
 
-from friend_training.data import parsing_split as module
-from friend_training.data.parsing_split import ParsedSentence, parsing_split, penn_sample, split_by_document
 from friend_training.data.text_io import document_of, sentence_id
 from friend_training.errors import DataError
 from friend_training.types import Bracket, Heads, Tree, Words

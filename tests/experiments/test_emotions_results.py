@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from friend_training.tasks.estimators.metrics import accuracy_of, macro_f1_of
+from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "emotions"
 RECORDS = [json.loads(line) for line in (FOLDER / "results.jsonl").read_text(encoding="utf-8").splitlines()]

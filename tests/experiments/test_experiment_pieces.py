@@ -14,7 +14,7 @@ from helpers.tiny_config import tiny_config
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SHIPPED = sorted(path.parent for path in EXPERIMENTS.glob("synthetic-*/experiment.yaml"))
 
-RECORDED = sorted(path.parent for path in EXPERIMENTS.glob("*/experiment.yaml") if done(path.parent))
+RECORDED = sorted(path.parent for path in EXPERIMENTS.rglob("experiment.yaml") if done(path.parent))
 
 CONFIG = config_text(tiny_config("methods=[base, sst, fdt]"))
 

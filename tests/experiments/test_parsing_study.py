@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from parsing_split import ParsedSentence, ParsingSplit
 
 from friend_training.core.task import Prediction
-from friend_training.data.parsing_split import ParsedSentence, ParsingSplit
 from friend_training.experiments.results import read_results
 from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.nn.word_input import WORD_SETTINGS

@@ -16,22 +16,33 @@ from friend_training import tasks
 from friend_training.data.synthetic import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.interfaces import Definition
-from friend_training.types import CsrlExample, HeadsExample, RewritingExample, SrlExample, TagsExample, TreeExample
+from friend_training.types import (
+    CsrlExample,
+    HeadsExample,
+    RewritingExample,
+    SrlExample,
+    TagsExample,
+    Text,
+    TreeExample,
+)
 from helpers.little_grammar import heads, tags, trees
 
 TREES, HEADS, TAGS = trees(4, seed=1), heads(4, seed=1), tags(4, seed=1)
 DIALOGUES = generate(12, seed=1, domain=Domain.FILM)
 
-EXAMPLES: dict[type, Sequence[Any]] = {
+EXAMPLES: dict[Any, Sequence[Any]] = {
     CsrlExample: [example for example in csrl_examples(DIALOGUES) if example.roles][:4],
     RewritingExample: rewriting_examples(DIALOGUES)[:4],
     SrlExample: generate_sentences(4, seed=1),
     TreeExample: TREES,
     HeadsExample: HEADS,
     TagsExample: TAGS,
+    tuple[Text, str]: [(Text(str(n), "abc de"[: n + 2]), "ab"[n % 2]) for n in range(4)],
 }
 
 PARAMETERS: dict[str, Sequence[str]] = {
+    "name": "some-task",
+    "labels": ("a", "b"),
     "phrases": sorted({bracket.label for example in TREES for bracket in example.tree.brackets}),
     "tags": sorted({tag for example in TAGS for tag in example.tags.tags}),
     "relations": sorted({name for example in HEADS for name in example.heads.relations or ()}),
@@ -61,7 +72,7 @@ class Variant:
 
     def examples(self) -> Sequence[Any]:
         (of,) = get_args(get_type_hints(self.made.gold_items)["examples"])  # type: ignore[attr-defined]
-        assert of in EXAMPLES, f"{self.made.__name__}: say in every_definition.EXAMPLES what a {of.__name__} is like"
+        assert of in EXAMPLES, f"{self.made.__name__}: say in every_definition.EXAMPLES what a {of} is like"
         return EXAMPLES[of]
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from friend_training.study.selection import csrl_shares, rewriting_shares, wanted_balance
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Scores, Selector, Share, TopN

@@ -207,7 +207,7 @@ def test_informed_few_shot_is_few_shot_but_for_its_start_and_its_controls() -> N
 
 
 EXPERIMENTS = CONFIGS.parent / "experiments"
-REAL = sorted(path.parent for path in EXPERIMENTS.glob("real-*/experiment.yaml"))
+REAL = sorted(path.parent for path in EXPERIMENTS.rglob("real-*/experiment.yaml"))
 
 
 @pytest.mark.parametrize("folder", REAL, ids=lambda folder: folder.name)

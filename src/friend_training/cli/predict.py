@@ -20,7 +20,7 @@ from friend_training.analysis.metrics import metric_spec
 from friend_training.cli.options import Device
 from friend_training.cli.progress import counting
 from friend_training.core.task import Prediction
-from friend_training.data.exports import csagn_object
+from friend_training.data.exports import csagn_object, rast_plus_line
 from friend_training.data.jsonl import to_line
 from friend_training.data.read import FORMATS, Loaded, read_examples, sniff, stream_examples
 from friend_training.data.text_io import Problems
@@ -179,7 +179,7 @@ def prediction_line(dialogue: Dialogue, predictions: Sequence[Prediction], forma
     if predictions and not isinstance(predictions[0].label, Roles):
         [prediction] = predictions
         if format == "rast-plus":
-            return " ".join("".join(prediction.label.text.split()))
+            return rast_plus_line(prediction.label.text)
         # A rewrite that deletes everything says nothing: the format has no empty rewrite.
         example = RewritingExample(dialogue, prediction.label.text or dialogue.utterance.text)
         return _dumped(json.loads(to_line(example)) | {"confidence": _rounded(prediction)})

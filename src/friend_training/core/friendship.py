@@ -70,12 +70,25 @@ class Merge(Protocol):
     ) -> Sequence[Sequence[Prediction]]: ...
 
 
+class Propose(Protocol):
+    """What the friend's answer says as labels of one's own task: unit by unit of one's own predictions, or None.
+
+    The confidence of a proposal is the friend's.
+    """
+
+    def __call__(
+        self, inputs: Sequence[Any], own: Sequence[Sequence[Prediction]], friends: Sequence[Sequence[Prediction]], /
+    ) -> Sequence[Sequence[Prediction | None]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Friendship:
     """An edge of the friendship graph: task `first` and task `second`, by name.
 
     Where Σ is the first task's own label space, its friend can do more than check: with `merge_first` the first task
     is trained on labels made of both predictions. Each prediction alone is matched before, and confidence is its.
+    `propose_first` gives the second task's predictions as labels of the first, `propose_second` the other way round; a
+    friendship whose translations cannot be turned round has none.
     """
 
     name: str
@@ -85,6 +98,8 @@ class Friendship:
     translate_second: Translation
     matcher: Matcher
     merge_first: Merge | None = None
+    propose_first: Propose | None = None
+    propose_second: Propose | None = None
 
     def match(
         self,

@@ -7,7 +7,6 @@ text_io            text, JSON and CSV files, compressed or not, with errors that
 catalogue          the public datasets and where they are found
 splits             splits without near-duplicates on two sides
 benchmark_splits   the splits that all experiments share
-parsing_split      the same for treebanks
 pool               unlabeled dialogues of public corpora
 sharded_pool       a pool that nobody holds in memory
 bridge_sentences   what a bridge is trained on

@@ -10,29 +10,16 @@ argument that is a speaker token is [-1, -1] for the speaker of the last turn an
 room for one span per role: of several the first in text order is written.
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
-from pathlib import Path
 
-from friend_training.runs.files import atomic_file
 from friend_training.types import OPENING, SPEAKER, Argument, CsrlExample, Dialogue, Turn
 
 _MYSELF, _YOU = (-1, -1), (-2, -2)
 
 
-def write_rast_plus(path: str | Path, rewrites: Iterable[str]) -> None:
-    """Rewritten utterances, in the order of the test file."""
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-        for rewrite in rewrites:
-            stream.write(" ".join("".join(rewrite.split())) + "\n")
-
-
-def write_csagn(path: str | Path, examples: Iterable[CsrlExample]) -> None:
-    """Dialogues with gold or predicted arguments."""
-    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as stream:
-        for example in examples:
-            stream.write(json.dumps(csagn_object(example), ensure_ascii=False) + "\n")
+def rast_plus_line(rewrite: str) -> str:
+    return " ".join("".join(rewrite.split()))
 
 
 def csagn_object(example: CsrlExample) -> dict[str, object]:

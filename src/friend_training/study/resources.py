@@ -30,7 +30,7 @@ from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.srl.task import TrainedBridge, srl_task
 from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
 
-# The informed setting (DESIGN 5.17): every method starts from its few labels and from the bridge's training data.
+# The informed setting: every method starts from its few labels and from the bridge's training data.
 #
 # The bridge carries supervision of its own, and a CSRL parser that has never seen it may lose against the bridge alone.
 # Here CSRL learns the same sentences, as dialogues of one turn, before Base sees its first gold label. They are not

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import DataError, FriendTrainingError, RunError
-from friend_training.tasks.estimators.metrics import ClassMetric, classification_scores
+from friend_training.tasks.class_metrics import ClassMetric, classification_scores
 
 
 class PredictionLine(BaseModel):

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from parsing_split import ParsedSentence, parsing_split, penn_sample
 
-from friend_training.data.parsing_split import ParsedSentence, parsing_split, penn_sample
 from friend_training.data.readers.treebanks import read_conll, read_treebank
 from friend_training.data.text_io import Problems
 from friend_training.friendships.head_rules import lexical_heads

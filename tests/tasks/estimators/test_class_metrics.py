@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from friend_training.tasks.estimators.metrics import accuracy_of, class_counts, classification_scores, macro_f1_of
+from friend_training.tasks.class_metrics import accuracy_of, class_counts, classification_scores, macro_f1_of
 
 LABELS = st.sampled_from(["a", "b", "c", "d"])
 

@@ -84,18 +84,6 @@ def f1_overall_of(counts: Counts) -> Counts:
     return 100 * f1_of(counts[..., 0:3])
 
 
-def f1_within_of(counts: Counts) -> Counts:
-    return 100 * f1_of(counts[..., 3:6])
-
-
-def f1_cross_of(counts: Counts) -> Counts:
-    return 100 * f1_of(counts[..., 6:9])
-
-
-def f1_string_of(counts: Counts) -> Counts:
-    return 100 * f1_of(counts[..., 9:12])
-
-
 def role_strings(roles: Roles, dialogue: Dialogue) -> dict[str, str]:
     """The one string of each role (see the module's docstring)."""
     strings = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import DataError, RunError, naming_missing_packages
-from friend_training.tasks.estimators.metrics import ClassMetric, classification_scores
+from friend_training.tasks.class_metrics import ClassMetric, classification_scores
 
 # Classifiers on disk, as scikit-learn's own documentation saves them: with joblib.
 #

@@ -5,8 +5,8 @@ right, and of the surer of the two; how many of the surest half of those that in
 one's rewrites are judged by its confidence, and by whether the second says the same. For diagnosis: nothing goes back
 into training.
 
-    python experiments/real-few-shot-iterated/second_rewriter.py RUNS   # the experiment's runs: has seed-1, seed-2, …
-    python experiments/real-few-shot-iterated/second_rewriter.py        # only print the tables
+    python experiments/diagnosis/second_rewriter.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/diagnosis/second_rewriter.py        # only print the tables
 """
 
 from collections.abc import Sequence
@@ -14,28 +14,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from looks import ALL_OF_DEV, by_seed, looked
+from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 from sklearn.metrics import roc_auc_score
 
 from friend_training.core.task import Prediction
 from friend_training.methods.co_training import surer
-from friend_training.study.data import load_data
-from friend_training.study.folders import run_config
 from friend_training.study.open import open_task
-
-RECORDS = Path(__file__).parent / "second_rewriter.jsonl"
 
 
 def main() -> None:
-    records = looked(look, RECORDS, __doc__)
+    records = measured_seeds(measure, "real-few-shot-iterated/second_rewriter.jsonl", __doc__)
     print(by_seed("right of 100 rewrites: all · the surest half", records, "rewrites"), end="\n\n")
     print(by_seed("a right rewrite of the first stands before a wrong one, judged by", records, "judges"))
 
 
-def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
-    config = run_config(study)
-    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
-    gold = load_data(config.model_copy(update={"data": wanted}), data_dir).rewriting_dev
+def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
+    gold = data.rewriting_dev
     dialogues, right = [example.dialogue for example in gold], [example.rewrite for example in gold]
     first, second = (
         open_task(study, "rewriting", method).task.predict(dialogues) for method in ("base", "multitask-base")

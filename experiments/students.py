@@ -1,11 +1,11 @@
-"""The pupils themselves on test, whether dev prefers them to Base or not.
+"""The students themselves on test, whether dev prefers them to Base or not.
 
 The table of an experiment reports the iteration that is best on dev, and that is often Base, whose own training has
-been stopped where dev was best, as no update is. So methods look more alike than their pupils are. This scores the
+been stopped where dev was best, as no update is. So methods look more alike than their students are. This scores the
 models of the last iteration; nothing is chosen by it.
 
-    python experiments/pupils.py experiments/real-few-shot RUNS   # the experiment's runs: has seed-1, seed-2, …
-    friend-train compare experiments/real-few-shot/pupils
+    python experiments/students.py experiments/archive/real-few-shot RUNS   # the experiment's runs: seed-1, …
+    friend-train compare experiments/archive/real-few-shot/students
 """
 
 import argparse
@@ -31,30 +31,30 @@ METHODS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", type=Path, help="its results are read, and EXPERIMENT/pupils is written")
+    parser.add_argument("experiment", type=Path, help="its results are read, and EXPERIMENT/students is written")
     parser.add_argument("runs", type=Path, help="the folder with its runs: seed-1, seed-2, …")
     parser.add_argument("--data-dir", type=Path)
     given = parser.parse_args()
-    pupils = given.experiment / "pupils"
+    students = given.experiment / "students"
     records = {(record["method"], record["seed"]): record for record in read_results(given.experiment)}
     for study in sorted(given.runs.glob("seed-*")):
         config = run_config(study)
         if config.seed not in {seed for _, seed in records}:
             continue
-        small = config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})  # it is not looked at
+        small = config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})})  # none is needed
         data = load_data(small, given.data_dir)
         identity = settings_id(config.model_dump(mode="json"))
         for method in METHODS:
-            if (identity, method, config.seed) in done(pupils) or (method, config.seed) not in records:
+            if (identity, method, config.seed) in done(students) or (method, config.seed) not in records:
                 continue
-            record, counts = pupil(study, method, records[method, config.seed], data)
+            record, counts = student(study, method, records[method, config.seed], data)
             with tempfile.TemporaryDirectory() as folder:
                 save_counts(Path(folder) / "counts.npz", counts)
-                add_result(pupils, record | {"config_id": identity}, Path(folder) / "counts.npz")
+                add_result(students, record | {"config_id": identity}, Path(folder) / "counts.npz")
             print(config.seed, method, {name: round(value, 1) for name, value in record["metrics"].items()}, flush=True)
 
 
-def pupil(
+def student(
     study: Path, method: str, reported: dict[str, Any], data: RunData
 ) -> tuple[dict[str, Any], dict[str, Counts]]:
     """The scores of a method's last models; what was reported is taken over where it is of the last iteration."""

@@ -3,35 +3,30 @@ labels are that are made of what they say; and how well a rewrite is judged by i
 
 Base of each seed labels dev as if it had no labels. For diagnosis: nothing goes back into training.
 
-    python experiments/real-few-shot-checked/readers.py RUNS   # the experiment's runs: has seed-1, seed-2, …
-    python experiments/real-few-shot-checked/readers.py        # only print the table
+    python experiments/diagnosis/readers.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/diagnosis/readers.py        # only print the table
 """
 
-import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
-from friend_training.study.selection import probe_of
 from scipy.stats import rankdata
+from seeds import by_seed, config_and_data, measured_seeds
 
 from friend_training.core.friendship import Friendship, Merge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, Said, read_rewrites, read_utterances
 from friend_training.loop.thresholds import Probe
 from friend_training.nn.task import TorchTask
-from friend_training.study.data import load_data
-from friend_training.study.folders import run_config
 from friend_training.study.open import open_bridge, open_task
+from friend_training.study.probes import probe_of
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
 
-RECORDS = Path(__file__).parent / "readers.jsonl"
 READERS = ("CSRL", "bridge on u_t", "bridge on the rewrite")
 
 Readings = Sequence[Sequence[Said]]
@@ -39,23 +34,15 @@ Readings = Sequence[Sequence[Said]]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
-    parser.add_argument("--data-dir", type=Path)
-    given = parser.parse_args()
-    if given.runs is not None:
-        lines = [json.dumps(read(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
-        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    records = measured_seeds(measure, "archive/real-few-shot-checked/readers.jsonl", __doc__)
     print(readers_table(records), end="\n\n")
-    print(by_seed("CSRL's labels of dev, F1", records, "labels", ".1f"), end="\n\n")
+    print(by_seed("CSRL's labels of dev, F1", records, "labels"), end="\n\n")
     print(by_seed("a rewrite is judged by", records, "judges", ".2f"))
 
 
-def read(study: Path, data_dir: Path | None) -> dict[str, object]:
+def measure(study: Path, data_dir: Path | None) -> dict[str, object]:
     """All that is measured of one seed's Base."""
-    config = run_config(study)
-    data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
+    config, data = config_and_data(study, data_dir)
     bridge = open_bridge(study, config)
     csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
     inputs = [example.dialogue for example in data.csrl_dev]
@@ -134,16 +121,6 @@ def readers_table(records: list[dict[str, Any]]) -> str:
         rows.append(
             f"| {place} | {readers.replace('+', ', ')} | {there[key]} | {100 * right[key] / there[key]:.0f} % |"
         )
-    return "\n".join(rows)
-
-
-def by_seed(title: str, records: list[dict[str, Any]], what: str, form: str) -> str:
-    seeds = [record["seed"] for record in records]
-    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
-    rows.append("|---|" + "--:|" * (len(seeds) + 1))
-    for name in records[0][what]:
-        found = [record[what][name] for record in records]
-        rows.append(f"| {name} | {' | '.join(format(one, form) for one in (*found, fmean(found)))} |")
     return "\n".join(rows)
 
 

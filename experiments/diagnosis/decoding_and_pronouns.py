@@ -1,22 +1,19 @@
-"""What led to the settings of this experiment, measured on dev with the Base of each seed, as if dev had no labels:
-what better decoding brings; whom pronouns stand for, and who finds it; which rewrites are right; how good CSRL's labels
-are by who has made them.
+"""What led to the settings of archive/real-few-shot-resolved, measured on dev with the Base of each seed, as if dev had
+no labels: what better decoding brings; whom pronouns stand for, and who finds it; which rewrites are right; how good
+CSRL's labels are by who has made them.
 
 For diagnosis: nothing goes back into training.
 
-    python experiments/real-few-shot-resolved/looks.py RUNS   # the experiment's runs: has seed-1, seed-2, …
-    python experiments/real-few-shot-resolved/looks.py        # only print the tables
+    python experiments/diagnosis/decoding_and_pronouns.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/diagnosis/decoding_and_pronouns.py        # only print the tables
 """
 
-import argparse
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any, get_args
 
-from friend_training.study.selection import probed_dialogues
+from seeds import by_seed, config_and_data, measured_seeds
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
@@ -31,37 +28,27 @@ from friend_training.friendships.joint_labels import (
     read_utterances,
 )
 from friend_training.nn.task import TorchTask
-from friend_training.study.data import RunData, load_data
-from friend_training.study.folders import run_config
+from friend_training.study.data import RunData
 from friend_training.study.open import open_bridge, open_task
+from friend_training.study.probes import probed_dialogues
 from friend_training.study.tasks import TASKS
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
-
-RECORDS = Path(__file__).parent / "looks.jsonl"
 
 Counts = Counter[str]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
-    parser.add_argument("--data-dir", type=Path)
-    given = parser.parse_args()
-    if given.runs is not None:
-        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
-        RECORDS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    records = [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    records = measured_seeds(measure, "archive/real-few-shot-resolved/decoding_and_pronouns.jsonl", __doc__)
     print(by_seed("Base on dev", records, "decoding"), end="\n\n")
     print(by_seed("CSRL's labels of dev, F1", records, "labels"), end="\n\n")
     print(right_of("the bridge finds a pronoun in u_t", records, "pronouns"), end="\n\n")
     print(right_of("a rewrite that inserts something", records, "rewrites"))
 
 
-def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     """All that is measured of one seed's Base."""
-    config = run_config(study)
-    data = load_data(config.model_copy(update={"data": config.data.model_copy(update={"pool": 1})}), data_dir)
+    config, data = config_and_data(study, data_dir)
     bridge = open_bridge(study, config)
     csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
     inputs = [example.dialogue for example in data.csrl_dev]
@@ -201,16 +188,6 @@ def right_of(title: str, records: list[dict[str, Any]], what: str) -> str:
     for name in dict.fromkeys(sorted(order) if what == "rewrites" else order):
         if there[name]:
             rows.append(f"| {name} | {there[name]} | {100 * right[name] / there[name]:.0f} % |")
-    return "\n".join(rows)
-
-
-def by_seed(title: str, records: list[dict[str, Any]], what: str) -> str:
-    seeds = [record["seed"] for record in records]
-    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
-    rows.append("|---|" + "--:|" * (len(records) + 1))
-    for name in records[0][what]:
-        found = [record[what][name] for record in records]
-        rows.append(f"| {name} | {' | '.join(f'{one:.1f}' for one in (*found, fmean(found)))} |")
     return "\n".join(rows)
 
 

@@ -5,35 +5,30 @@ predicates. Rewrites of Base that insert something are sorted by how that fits w
 what is inserted, a part of it or more, only other words, or nothing at all in other turns. For diagnosis: nothing goes
 back into training.
 
-    python experiments/real-few-shot-iterated/what_the_friend_says.py RUNS   # the experiment's runs: has seed-1, …
-    python experiments/real-few-shot-iterated/what_the_friend_says.py        # only print the table
+    python experiments/diagnosis/friend_of_rewrites.py RUNS   # the experiment's runs: has seed-1, …
+    python experiments/diagnosis/friend_of_rewrites.py        # only print the table
 """
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from friend_training.study.selection import probed_dialogues
-from looks import ALL_OF_DEV, by_seed, how_roles_fit, looked
+from second_iteration import how_roles_fit
+from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 
-from friend_training.study.data import load_data
-from friend_training.study.folders import run_config
 from friend_training.study.open import open_task
+from friend_training.study.probes import probed_dialogues
 
-RECORDS = Path(__file__).parent / "what_the_friend_says.jsonl"
 KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")
 
 
 def main() -> None:
-    records = looked(look, RECORDS, __doc__)
+    records = measured_seeds(measure, "real-few-shot-iterated/friend_of_rewrites.jsonl", __doc__)
     print(by_seed("CSRL has: of 100 rewrites · right of 100, surer half · other half", records, "rewrites"))
 
 
-def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
-    config = run_config(study)
-    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
-    config = config.model_copy(update={"data": wanted})
-    data = load_data(config, data_dir)
+def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
+    config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
     dialogues = probed_dialogues(config, data, "rewriting")
     roles, made = (open_task(study, name, "base").task.predict(dialogues) for name in ("csrl", "rewriting"))
     says = np.array([unit.content for [unit] in made])

@@ -4,25 +4,22 @@ How good CSRL's labels are, by who has made them, before the first and before th
 a rewrite is judged by its own confidence, by its friend, and by both; and what is wrong with the rewrites that are
 wrong. For diagnosis: nothing goes back into training.
 
-    python experiments/real-few-shot-iterated/looks.py RUNS   # the experiment's runs: has seed-1, seed-2, …
-    python experiments/real-few-shot-iterated/looks.py        # only print the tables
+    python experiments/diagnosis/second_iteration.py RUNS   # the experiment's runs: has seed-1, seed-2, …
+    python experiments/diagnosis/second_iteration.py        # only print the tables
 
 For the other domain, whose experiment has the same methods:
 --experiment experiments/real-domain-generalisation-iterated
 """
 
-import argparse
-import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from friend_training.study.selection import probed_dialogues
 from scipy.stats import rankdata
+from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
@@ -37,54 +34,30 @@ from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study.config import Config
-from friend_training.study.data import load_data
-from friend_training.study.folders import method_folder, run_config
+from friend_training.study.folders import method_folder
 from friend_training.study.open import open_bridge
+from friend_training.study.probes import probed_dialogues
 from friend_training.study.tasks import TaskName, make_task
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import SPEAKER, CsrlExample, Dialogue, Rewrite, RewritingExample, Roles
-
-RECORDS = Path(__file__).parent / "looks.jsonl"
-ALL_OF_DEV = 1000
-"""The study looks at 300 units of each task; for a diagnosis there are 580 predicates and 1,000 rewrites."""
 
 Numbers = dict[str, list[float]]
 """What is measured, by its name in the table."""
 
 
 def main() -> None:
-    records = looked(look, RECORDS, __doc__)
+    records = measured_seeds(measure, "real-few-shot-iterated/second_iteration.jsonl", __doc__)
     print(by_seed("CSRL's labels of dev: F1, and F1 across turns", records, "labels"), end="\n\n")
     print(by_seed("a right rewrite stands before a wrong one, judged by", records, "judges"), end="\n\n")
-    print(by_seed("rewrites of dev, of 1,000", records, "errors"))
+    print(by_seed("rewrites of dev, of 1,000", records, "errors", ".0f"))
 
 
-def looked(
-    look: Callable[[Path, Path | None], dict[str, Any]], kept: Path, description: str | None
-) -> list[dict[str, Any]]:
-    """The records of a look at all seeds: made anew where the command is given the runs, else those that are kept."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path, nargs="?", help="the folder with the experiment's runs: seed-1, seed-2, …")
-    parser.add_argument("--data-dir", type=Path)
-    parser.add_argument(
-        "--experiment", type=Path, default=kept.parent, help="whose runs these are; the look is kept there"
-    )
-    given = parser.parse_args()
-    kept = given.experiment / kept.name
-    if given.runs is not None:
-        lines = [json.dumps(look(study, given.data_dir)) for study in sorted(given.runs.glob("seed-*"))]
-        kept.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
-
-
-def look(study: Path, data_dir: Path | None) -> dict[str, Any]:
+def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     """All that is measured of one seed: its Base, and its friends before the second update."""
-    config = run_config(study)
-    wanted = config.data.model_copy(update={"pool": 1, "dev": ALL_OF_DEV})
-    data = load_data(config.model_copy(update={"data": wanted}), data_dir)
+    config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
     bridge = open_bridge(study, config)
-    dialogues = probed_dialogues(config.model_copy(update={"data": wanted}), data, "rewriting")
+    dialogues = probed_dialogues(config, data, "rewriting")
     found: dict[str, Any] = {"seed": config.seed, "labels": {}, "judges": {}, "errors": {}}
     for iteration, when in ((0, "first"), (1, "second")):
         csrl, rewriting = (_model(study, config, name, iteration) for name in ("csrl", "rewriting"))
@@ -196,18 +169,6 @@ def _model(study: Path, config: Config, name: TaskName, iteration: int) -> Torch
 
 def _friendship(config: Config, bridge: Bridge) -> Any:
     return csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
-
-
-def by_seed(title: str, records: list[dict[str, Any]], what: str) -> str:
-    seeds = [record["seed"] for record in records]
-    rows = [f"| {title} | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |"]
-    rows.append("|---|" + "--:|" * (len(records) + 1))
-    for name in records[0][what]:
-        found: list[list[float]] = [record[what][name] for record in records]
-        found.append([fmean(column) for column in zip(*found, strict=True)])
-        form = ".0f" if what == "errors" else ".1f"
-        rows.append(f"| {name} | {' | '.join(' · '.join(f'{x:{form}}' for x in one) for one in found)} |")
-    return "\n".join(rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The diagnoses of the few-shot runs as tables: `friend-train diagnose RUN` of each seed, put together.
 
-python experiments/real-few-shot/diagnosis_tables.py
+python experiments/archive/real-few-shot/diagnosis_tables.py
 """
 
 import json

@@ -1,0 +1,142 @@
+"""Text classification on any encoder of transformers: a unit is a text, its label one of the classes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from friend_training.core.counts import Evaluation
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.errors import ConfigError
+from friend_training.nn.batching import pad
+from friend_training.nn.class_names import Numbering, check_names, save_names
+from friend_training.nn.devices import AUTO
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head
+from friend_training.nn.task import TorchTask
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.class_metrics import ClassMetric, classification_scores
+from friend_training.tasks.text_classification.model import TextBatch, TextClassifier, TextItem, describe_classifier
+from friend_training.types import Text
+
+SETTINGS = TrainingSettings(encoder_rate=4e-5)
+
+
+class TextClassificationDefinition:
+    """Examples are pairs of a text and its class. Texts longer than `max_length` tokens are cut at their end."""
+
+    label_type = str
+
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        name: str,
+        labels: Sequence[str],
+        metric: ClassMetric = "accuracy",
+        max_length: int = 128,
+    ) -> None:
+        if len(labels) < 2:
+            raise ConfigError(f"task {name}: labels are {list(labels)}, expected at least two")
+        self.name = name
+        self.main_metric: str = metric
+        self.encoder = encoder
+        self.tokenizer = Tokenizer.load(encoder)
+        self.labels = Numbering("labels", tuple(labels))
+        self.max_length = min(max_length, self.tokenizer.longest or max_length)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"labels": self.labels.names, "metric": self.main_metric, "max_length": self.max_length}
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return TextClassifier(encoder, len(self.labels.names), pretrained=self.encoder)
+
+    def save(self, folder: Path) -> None:
+        self.tokenizer.save(folder)
+        save_names(folder, {"labels": self.labels.names})
+        describe_classifier(folder, self.labels.names)
+
+    def check(self, folder: Path) -> None:
+        check_names(folder, {"labels": self.labels.names})
+
+    def gold_items(self, examples: Sequence[tuple[Text, str]]) -> list[TextItem]:
+        numbers = [self.labels.number(label, text.id) for text, label in examples]
+        return self._items([text for text, _ in examples], numbers, [1.0] * len(examples))
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[TextItem]:
+        texts: list[Any] = [pseudo.input for pseudo in chosen]
+        numbers = [self.labels.number(pseudo.label, pseudo.input.id) for pseudo in chosen]
+        return self._items(texts, numbers, [pseudo.weight for pseudo in chosen])
+
+    def input_items(self, inputs: Sequence[Text]) -> list[TextItem]:
+        return self._items(inputs, [None] * len(inputs), [1.0] * len(inputs))
+
+    def _items(self, texts: Sequence[Text], labels: Sequence[int | None], weights: Sequence[float]) -> list[TextItem]:
+        self.tokenizer.remember(text.text for text in texts)
+        return [
+            TextItem(text, self._tokens(text.text), label, weight)
+            for text, label, weight in zip(texts, labels, weights, strict=True)
+        ]
+
+    def _tokens(self, text: str) -> Any:
+        ids = self.tokenizer(text)[: self.max_length - 2, 0]
+        return np.concatenate([[self.tokenizer.cls_id], ids, [self.tokenizer.sep_id]])
+
+    def inputs_of(self, examples: Sequence[tuple[Text, str]]) -> list[Text]:
+        return [text for text, _ in examples]
+
+    def units_in(self, example: tuple[Text, str]) -> int:
+        return 1
+
+    def collate(self, items: Sequence[TextItem]) -> TextBatch:
+        return TextBatch(
+            ids=pad([item.tokens for item in items], self.tokenizer.pad_id),
+            mask=pad([np.ones(item.length, dtype=np.int64) for item in items], 0),
+            targets=(torch.tensor([[item.label or 0] for item in items]),),
+            weights=torch.tensor([item.weight for item in items]),
+            items=tuple(items),
+        )
+
+    def decode(self, heads: Sequence[Head], batch: TextBatch) -> list[list[Prediction]]:
+        """The likeliest class; its probability is the confidence."""
+        sure, best = heads[0].logits.squeeze(1).double().softmax(dim=1).max(dim=1)
+        return [
+            [Prediction(item.text.id, self.labels.names[number], confidence)]
+            for item, number, confidence in zip(batch.items, best.tolist(), sure.clamp(max=1.0).tolist(), strict=True)
+        ]
+
+    def score(self, examples: Sequence[tuple[Text, str]], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
+        return classification_scores([units[0].label for units in predictions], [label for _, label in examples])
+
+
+class TextClassification(TorchTask):
+    """A text classifier, ready to use. What it saves, `transformers.pipeline("text-classification", folder)` loads.
+
+    `encoder` is a folder or hub name; the labels of gold: `label_names`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        encoder: str | Path,
+        labels: Sequence[str],
+        metric: ClassMetric = "accuracy",
+        max_length: int = 128,
+        settings: TrainingSettings = SETTINGS,
+        device: str = AUTO,
+    ) -> None:
+        definition = TextClassificationDefinition(
+            encoder=encoder, name=name, labels=labels, metric=metric, max_length=max_length
+        )
+        super().__init__(definition, encoder=encoder, settings=settings, device=device)
+
+
+def label_names(examples: Iterable[tuple[Text, str]]) -> tuple[str, ...]:
+    """The labels of gold, sorted."""
+    return tuple(sorted({label for _, label in examples}))
