@@ -63,7 +63,7 @@ def all_inputs(folder: Path) -> pa.Table:
 
 
 def first_inputs(folder: Path, count: int) -> list[str]:
-    """The JSON of the first inputs of the pool; no more of a large file is read."""
+    """The JSON of the first inputs of the pool; no more of a large file is held in memory."""
     with _explained(folder / INPUTS, ("input",)), pq.ParquetFile(folder / INPUTS) as file:
         batch = next(file.iter_batches(count, columns=["input"]), None)
         first: list[str] = [] if batch is None else batch["input"].to_pylist()
@@ -85,7 +85,7 @@ def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any] | N
 
 @contextmanager
 def _explained(path: Path, columns: tuple[str, ...]) -> Iterator[None]:
-    """A file that we wrote whole: if it cannot be read, somebody else damaged it."""
+    """A file that we wrote whole: if it cannot be read, or has other bytes, somebody else damaged it."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
