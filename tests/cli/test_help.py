@@ -37,7 +37,7 @@ def test_a_page_names_every_command(friend_train: FriendTrain, group: tuple[str,
 
 
 def test_no_group_is_forgotten() -> None:
-    assert {command[:-1] for command in _commands() if command} == {(), ("data",)}
+    assert {command[:-1] for command in _commands() if command} == {(), ("config",), ("data",)}
 
 
 def test_help_does_not_wait_for_torch() -> None:

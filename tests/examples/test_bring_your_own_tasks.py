@@ -47,6 +47,8 @@ def test_the_triangle_of_the_page_has_an_estimate_for_every_friend(names: dict[s
 
 def test_links_lead_somewhere() -> None:
     for target, anchor in re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", TEXT):
+        if target.startswith("https://"):
+            continue
         page = (PAGE.parent / target).resolve()
         assert page.is_file(), target
         if anchor:

@@ -26,7 +26,6 @@ __all__ = [
     "TranslateRewrite",
     "WithoutPronouns",
     "bridge_failures",
-    "bridge_quality",
     "bridge_roles",
     "constituency_dependency",
     "constituency_tagging",
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
         score_bridge,
         with_gold_bridge,
     )
-    from friend_training.friendships.bridge_quality import bridge_failures, bridge_quality
+    from friend_training.friendships.bridge_quality import bridge_failures
     from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
     from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
@@ -54,7 +53,7 @@ else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "bridge_quality": ("bridge_failures", "bridge_quality"),
+            "bridge_quality": ("bridge_failures",),
             "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
             "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
             "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),

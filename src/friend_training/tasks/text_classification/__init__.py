@@ -1,0 +1,1 @@
+"""Text classification: one of a set of labels for a text, on any encoder."""
