@@ -70,7 +70,7 @@ def test_a_run_of_an_earlier_version_makes_its_pool_once(
 def test_without_its_pool_no_parser_is_opened(made: list[str], copy: Path) -> None:
     config = agreement.run_config(copy)
     whole, rest = data.load_data(config, None), data.load_data(config, None, pool=False)
-    assert len(whole.pool) == 30
+    assert len(whole.pool) == config.data.pool
     assert not rest.pool
     assert made.count("generate pool-") == 1
     same = [name for name, found in whole.fingerprints().items() if rest.fingerprints()[name] == found]

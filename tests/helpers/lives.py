@@ -68,7 +68,7 @@ class Fate:
 
 def _named(path: Path, folder: Path) -> str:
     """Temporary names are never the same: what is written under them is told by the step."""
-    return re.sub(r"\.friend-training-[\w-]+\.tmp", "*.tmp", Path(path).relative_to(folder).as_posix())
+    return re.sub(r"\.friend-training-[\w-]+\.tmp", "*.tmp", Path(os.path.relpath(path, folder)).as_posix())
 
 
 def live(folder: Path, ready: data.RunData, fate: Fate) -> None:

@@ -116,7 +116,7 @@ def test_the_card_says_where_the_model_comes_from(exported: dict[TaskName, Path]
         "| F1 | 12.5 | 12.5 |",
         f"| csrl_gold | `{FINGERPRINTS['csrl_gold'][:16]}` |",
         "ARG0, ARG1",
-        "at most 125 word pieces",
+        "at most 125 tokens",
         "Apache-2.0",
         "FriendTrainedModel.from_pretrained",
     ):

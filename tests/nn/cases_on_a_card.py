@@ -238,7 +238,7 @@ def test_ltp(card: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         tensors = ltp.load_file(folder / "task_heads.safetensors")
         encoder = ltp.AutoModel.from_pretrained(folder).eval()
     monkeypatch.setattr(ltp, "load_file", lambda path: {name: as_fake(tensor) for name, tensor in tensors.items()})
-    monkeypatch.setattr(ltp.AutoModel, "from_pretrained", lambda folder: encoder)
+    monkeypatch.setattr(ltp.AutoModel, "from_pretrained", lambda folder, *, trust_remote_code: encoder)
     parser = ltp.LtpParser.load(folder)
     assert devices_in(parser.encoder) == devices_in(parser.heads) == {CARD}
     monkeypatch.setattr(FakeTensor, "tolist", to_list)

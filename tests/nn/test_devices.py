@@ -131,6 +131,7 @@ INITIAL = "initial weights, made before the network is put anywhere"
 ON_PROCESSOR = {
     "nn/batching.py:pad": COLLATES,
     "tasks/role_labelling.py:collate_roles": COLLATES,
+    "tasks/text_classification/task.py:collate": COLLATES,
     "nn/word_input.py:collate_sentences": COLLATES,
     "nn/word_input.py:word_table": COLLATES,
     "nn/word_input.py:collate": COLLATES,
