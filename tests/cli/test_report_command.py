@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from helpers.command import FriendTrain
+from helpers.old_run import without_digests
 
 
 def test_a_run_leaves_its_report(friend_train: FriendTrain, finished: Path) -> None:
@@ -35,7 +36,7 @@ def test_a_run_that_kept_no_texts_reads_its_data_again(friend_train: FriendTrain
 
 def test_where_the_data_are_other_ones_there_are_no_texts(friend_train: FriendTrain, copy: Path) -> None:
     (copy / "inputs.parquet").unlink()
-    (copy / "manifest.json").unlink()  # as in runs of before there were digests
+    without_digests(copy)
     prints = copy / "fingerprints.json"
     prints.write_text(prints.read_text(encoding="utf-8").replace('"pool": "', '"pool": "0'), encoding="utf-8")
     said = friend_train("report", copy)

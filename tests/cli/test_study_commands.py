@@ -16,6 +16,7 @@ from friend_training.runs import files
 from friend_training.study import config as shipped
 from helpers import patience
 from helpers.command import FriendTrain
+from helpers.old_run import without_digests
 from helpers.tiny_config import DRAWN_FROM
 
 HEADS = ("P", "R", "F1", "ROUGE-L", "EM", "WER")
@@ -114,8 +115,7 @@ def test_ctrl_c_stops_and_resume_completes(
     assert "Nothing has been tested yet" in shown.out
     assert f"friend-train resume {folder}" in shown.out
 
-    for path in (folder / "manifest.json", *folder.glob("methods/*/manifest.json")):
-        path.unlink()  # as in runs of before there were digests: else the shorter training would be refused
+    without_digests(folder)  # else the shorter training would be refused
     for path in (folder / "config.yaml", *folder.glob("methods/*/config.yaml")):
         config = yaml.safe_load(path.read_text(encoding="utf-8"))
         config["tasks"]["rewriting"]["base_steps"] = 12

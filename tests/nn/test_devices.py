@@ -138,7 +138,6 @@ ON_PROCESSOR = {
     "tasks/rewriting/model.py:collate_rewrites": COLLATES,
     "tasks/rewriting/model.py:_targets": COLLATES,
     "tasks/parsing/constituency/task.py:span_targets": COLLATES,
-    "bridges/ltp.py:_parse_batch": COLLATES,
     "tasks/role_labelling.py:": DECODES,
     "tasks/role_labelling.py:_viterbi": DECODES,
     "tasks/parsing/dependency/decoding.py:decode_heads": DECODES,

@@ -39,6 +39,7 @@ from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import Dialogue, Rewrite, Text
 from helpers.made_runs import made_classifiers, made_study
+from helpers.old_run import without_digests
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
 SENTENCE = {"id": "s", "words": ["cats", "sleep"]}
@@ -205,7 +206,7 @@ def test_seconds_stand_under_what_they_were_spent_on(tmp_path: Path) -> None:
     folder = made_study(tmp_path / "study")
     spent = {"train-csrl-1": 40, "label-1-00000": 30, "label-1-00001": 5, "select-1": 2, "evaluate-csrl-0": 1}
     shutil.rmtree(folder / "methods" / "fdt" / "phases")
-    (folder / "methods" / "fdt" / "manifest.json").unlink()  # as in runs of before there were digests
+    without_digests(folder)
     for name, seconds in spent.items():
         record = {"phase": name, "result": {}, "seconds": seconds, "peak_memory_mb": 100 + seconds}
         write_text(folder / "methods" / "fdt" / "phases" / f"{name}.json", json.dumps(record))
@@ -223,12 +224,9 @@ def test_seconds_stand_under_what_they_were_spent_on(tmp_path: Path) -> None:
 
 def test_a_run_whose_memory_is_not_known_has_a_report_without_it(tmp_path: Path) -> None:
     folder = made_study(tmp_path / "study")
-    for path in folder.rglob("manifest.json"):  # as in runs of before there were digests
-        path.unlink()
+    without_digests(folder)
     for path in folder.rglob("phases/*.json"):
-        record = json.loads(path.read_text(encoding="utf-8")) | {"peak_memory_mb": None}
-        record.pop("sha256", None)
-        write_text(path, json.dumps(record))
+        write_text(path, json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"peak_memory_mb": None}))
     page = write_report(folder).read_text(encoding="utf-8")
     assert "Time and memory" in page
     assert " MB" not in page

@@ -22,6 +22,7 @@ from friend_training.study.diagnosis_page import FOLDER, keep_diagnosis
 from friend_training.study.folders import method_folder
 from friend_training.study.open import last_thresholds, threshold_at
 from friend_training.study.study import run_study
+from helpers.old_run import without_digests
 from helpers.tiny_config import tiny_config
 
 METHODS = ["base", "sst", "fdt", "fdt-oracle", "fdt-gold-bridge"]
@@ -148,6 +149,6 @@ def test_a_run_of_other_data_is_not_diagnosed(studied, tmp_path):
     (other / "config.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(RunError, match=r"other settings of data\.dev than the run was begun with"):
         diagnose(other, "fdt", None)
-    (other / "manifest.json").unlink()  # as in runs of before there were digests
+    without_digests(other)
     with pytest.raises(RunError, match="csrl_dev is not what it was"):
         diagnose(other, "fdt", None)
