@@ -138,6 +138,7 @@ ON_PROCESSOR = {
     "tasks/rewriting/model.py:collate_rewrites": COLLATES,
     "tasks/rewriting/model.py:_targets": COLLATES,
     "tasks/parsing/constituency/task.py:span_targets": COLLATES,
+    "bridges/ltp.py:_parse_batch": COLLATES,
     "tasks/role_labelling.py:": DECODES,
     "tasks/role_labelling.py:_viterbi": DECODES,
     "tasks/parsing/dependency/decoding.py:decode_heads": DECODES,
@@ -154,7 +155,7 @@ def test_no_tensor_is_made_without_a_device() -> None:
     """Tensors are made like others (`zeros_like`, `new_ones`), with a device, or where the processor is meant."""
     found = {
         place
-        for room in ("nn", "tasks", "methods")
+        for room in ("nn", "tasks", "methods", "bridges")
         for path in (LIBRARY / room).rglob("*.py")
         for place in made_in(path)
     }
