@@ -5,10 +5,13 @@ so a bare speaker token is the span [-1, 0). Turn -1 is the empty opening turn o
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
+
+from friend_training.errors import DataError
 
 ROLES = ("ARG0", "ARG1", "ARG2", "ARG3", "ARG4", "TMP", "LOC", "PRP")
 """The roles of the CSRL data, in the order in which the paper concatenates arguments (section 4.2, footnote)."""
@@ -200,7 +203,7 @@ class Heads:
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The label of one tagging unit: a part of speech for each word."""
+    """The label of one tagging unit: a tag for each word."""
 
     tags: tuple[str, ...]
 
@@ -221,6 +224,46 @@ class HeadsExample:
 class TagsExample:
     words: Words
     tags: Tags
+
+
+# Views: tasks that need a text and tasks that need words share one pool of texts, sentences in words or dialogues.
+
+
+WITHOUT_BLANKS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+"""Characters of Chinese and Japanese, which are written without blanks between words."""
+
+
+def running_text(words: Sequence[str]) -> tuple[str, list[int]]:
+    """The sentence as it is written, and where in it each word begins."""
+    text, starts = "", []
+    for word in words:
+        if text and word and not WITHOUT_BLANKS.match(text[-1]) and not WITHOUT_BLANKS.match(word):
+            text += " "
+        starts.append(len(text))
+        text += word
+    return text, starts
+
+
+def text_of(item: Any) -> str:
+    """The text of an input: that of a dialogue is its last utterance, words are written as people write them."""
+    if isinstance(item, Words):
+        return running_text(item.words)[0]
+    text = item.utterance.text if isinstance(item, Dialogue) else getattr(item, "text", None)
+    if not isinstance(text, str):
+        raise DataError(f"an input is {item!r}, expected a Text, Words or a Dialogue")
+    return text
+
+
+def words_of(item: Any) -> tuple[str, ...]:
+    """The words of an input; its text is split at blanks, and Chinese or Japanese without blanks into characters."""
+    if isinstance(item, Words):
+        return item.words
+    if isinstance(item, Dialogue) and item.utterance.words is not None:
+        return item.utterance.words
+    text = text_of(item)
+    words = tuple(text.split())
+    unbroken = len(words) == 1 and 2 * len(WITHOUT_BLANKS.findall(words[0])) > len(words[0])
+    return tuple(words[0]) if unbroken else words
 
 
 _CUT = re.compile(r"/turn\d+(~\d+)?$")

@@ -11,10 +11,10 @@ from transformers import PreTrainedTokenizerFast
 
 from friend_training.errors import ConfigError
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.nn.word_input import TokenReader, running_text
+from friend_training.nn.word_input import TokenReader
 from friend_training.tasks.dialogue_input import render
 from friend_training.tasks.rewriting.model import rewrite_item
-from friend_training.types import Dialogue, Insertion, Rewrite, Turn
+from friend_training.types import Dialogue, Insertion, Rewrite, Turn, running_text
 from helpers.encoder_families import fast_tokenizer, write_encoder
 
 KINDS = ("wordpiece", "bytes", "unigram")

@@ -44,3 +44,39 @@ def unit_losses(heads: Sequence[Head], targets: Sequence[Tensor]) -> Tensor:
         entropy = F.cross_entropy(head.logits.reshape(-1, classes), flat_target, reduction="none", ignore_index=UNKNOWN)
         losses.append(head.mean(entropy.view(head.mask.shape)))
     return torch.stack(losses).sum(dim=0)  # [U]
+
+
+def best_sequence(log_probabilities: Tensor, mask: Tensor, allowed: Tensor, *, outside: int) -> Tensor:
+    """The most probable sequence of tags of each row in which all steps are allowed: [U, N, C], [U, N] → [U, N].
+
+    `allowed` [from, to] says which tag may follow which; a row begins as if `outside` stood before it, and has it
+    behind its end. Column-wise argmax is that sequence wherever it is valid, which is nearly always: only the others
+    need Viterbi.
+    """
+    best = log_probabilities.argmax(dim=-1).masked_fill(~mask, outside)  # [U, N]
+    before = F.pad(best[:, :-1], (1, 0), value=outside)
+    broken = (~allowed[before, best]).any(dim=1)
+    if broken.any():
+        best[broken] = _viterbi(log_probabilities[broken], mask[broken], allowed, outside)
+    return best
+
+
+def _viterbi(log_probabilities: Tensor, mask: Tensor, allowed: Tensor, outside: int) -> Tensor:
+    """Constrained Viterbi, one step over all rows at a time."""
+    penalty = torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)  # [from, to]
+    emissions = log_probabilities.clone()
+    padding = torch.full_like(emissions[0, 0], -torch.inf)
+    padding[outside] = 0.0
+    emissions[~mask] = padding  # behind the end only `outside`, at no cost
+    scores = emissions[:, 0] + penalty[outside]
+    pointers: list[Tensor] = []
+    for position in range(1, emissions.size(1)):
+        scores, pointer = (scores.unsqueeze(2) + penalty).max(dim=1)  # [U, to]
+        scores = scores + emissions[:, position]
+        pointers.append(pointer)
+    tag = scores.argmax(dim=1)
+    path = [tag]
+    for pointer in reversed(pointers):
+        tag = pointer.gather(1, tag.unsqueeze(1)).squeeze(1)
+        path.append(tag)
+    return torch.stack(path[::-1], dim=1)

@@ -3,7 +3,6 @@
 Items and batches of such sentences are here too, which taggers and parsers share, and how these are trained.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from friend_training.nn.encoder import Encoder
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_encoder import AFFIXES, PADDING, UNKNOWN, WordEncoder, WordVocabulary, is_word_encoder
-from friend_training.types import Words
+from friend_training.types import Words, running_text, words_of
 
 Row = NDArray[np.int64]
 
@@ -87,21 +86,6 @@ class VocabularyReader:
 
     def check(self, folder: Path) -> None:
         self.vocabulary.check(folder)
-
-
-WITHOUT_BLANKS = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-"""Characters of Chinese and Japanese, which are written without blanks between words."""
-
-
-def running_text(words: Sequence[str]) -> tuple[str, list[int]]:
-    """The sentence as it is written, and where in it each word begins."""
-    text, starts = "", []
-    for word in words:
-        if text and word and not WITHOUT_BLANKS.match(text[-1]) and not WITHOUT_BLANKS.match(word):
-            text += " "
-        starts.append(len(text))
-        text += word
-    return text, starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +178,11 @@ class SentenceBatch:
 
 def sentence_items(
     reader: WordReader,
-    sentences: Sequence[Words],
+    inputs: Sequence[Any],
     classes: Sequence[tuple[Row, ...]] | None,
     weights: Sequence[float] | None = None,
 ) -> list[SentenceItem]:
+    """Inputs of any kind that has words, read."""
     return [
         SentenceItem(
             sentence=sentence,
@@ -205,8 +190,13 @@ def sentence_items(
             classes=None if classes is None else classes[number],
             weight=1.0 if weights is None else weights[number],
         )
-        for number, sentence in enumerate(sentences)
+        for number, sentence in enumerate(map(in_words, inputs))
     ]
+
+
+def in_words(item: Any) -> Words:
+    """An input of any kind as a sentence in words."""
+    return item if isinstance(item, Words) else Words(item.id, words_of(item))
 
 
 def pseudo_sentence_items(
@@ -215,17 +205,9 @@ def pseudo_sentence_items(
     classes_of: Callable[[Words, Any], tuple[Row, ...]],
 ) -> list[SentenceItem]:
     """Chosen pseudo-labels; a unit is a whole sentence, so each is an item of its own."""
-    sentences = _sentences_of(chosen)
+    sentences = [in_words(pseudo.input) for pseudo in chosen]
     classes = [classes_of(words, pseudo.label) for words, pseudo in zip(sentences, chosen, strict=True)]
     return sentence_items(reader, sentences, classes, [pseudo.weight for pseudo in chosen])
-
-
-def _sentences_of(chosen: Sequence[PseudoLabel]) -> list[Words]:
-    sentences: list[Words] = []
-    for pseudo in chosen:
-        assert isinstance(pseudo.input, Words)
-        sentences.append(pseudo.input)
-    return sentences
 
 
 def collate_sentences(

@@ -4,10 +4,12 @@ csrl              conversational semantic role labelling (section 4.1)
 rewriting         dialogue rewriting by edits (section 4.1)
 srl               sentence-level semantic role labelling: the trained bridge
 parsing/          constituency, dependency, tagging
+text_classification, token_classification    on any encoder; transformers loads what they save
 estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
 sources           friends that are never trained: rules, files of predictions
 role_labelling    what csrl and srl share: network, predicate-aware mask, BIO tags
 dialogue_input    dialogues as tokens, for csrl and rewriting
+auto_classifier   the network of both classification tasks: transformers' own
 """
 
 from typing import TYPE_CHECKING
@@ -20,13 +22,17 @@ __all__ = [
     "constituency_task",
     "csrl_task",
     "dependency_task",
+    "label_names",
     "read_lexicon",
     "read_predictions",
     "rewriting_task",
     "srl_task",
     "tag_names",
+    "tag_set",
     "tagging_task",
+    "text_classification_task",
     "texts",
+    "token_classification_task",
     "tree_names",
 ]
 
@@ -39,6 +45,8 @@ if TYPE_CHECKING:
     from friend_training.tasks.rewriting.task import rewriting_task
     from friend_training.tasks.sources import FixedTask, read_lexicon, read_predictions
     from friend_training.tasks.srl.task import srl_task
+    from friend_training.tasks.text_classification.task import label_names, text_classification_task
+    from friend_training.tasks.token_classification.task import tag_set, token_classification_task
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -51,5 +59,7 @@ else:
             "rewriting.task": ("rewriting_task",),
             "sources": ("FixedTask", "read_lexicon", "read_predictions"),
             "srl.task": ("srl_task",),
+            "text_classification.task": ("label_names", "text_classification_task"),
+            "token_classification.task": ("tag_set", "token_classification_task"),
         },
     )

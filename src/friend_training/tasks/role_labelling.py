@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
-from friend_training.nn.heads import UNKNOWN, Head
+from friend_training.nn.heads import UNKNOWN, Head, best_sequence
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
 from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles
@@ -69,38 +69,8 @@ ALLOWED: dict[Adjacent, Tensor] = {
 
 
 def decode_tags(log_probabilities: Tensor, mask: Tensor, adjacent: Adjacent = "apart") -> Tensor:
-    """The most probable valid BIO sequence of each row: [U, N, C], [U, N] → [U, N].
-
-    Column-wise argmax is that sequence wherever it is valid, which is nearly always: only the others need Viterbi.
-    """
-    best = log_probabilities.argmax(dim=-1).masked_fill(~mask, OUTSIDE)  # [U, N]
-    before = torch.nn.functional.pad(best[:, :-1], (1, 0), value=OUTSIDE)
-    allowed = ALLOWED[adjacent]
-    broken = (~allowed[before, best]).any(dim=1)
-    if broken.any():
-        best[broken] = _viterbi(log_probabilities[broken], mask[broken], allowed)
-    return best
-
-
-def _viterbi(log_probabilities: Tensor, mask: Tensor, allowed: Tensor) -> Tensor:
-    """Constrained Viterbi, one step over all rows at a time."""
-    penalty = torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)  # [from, to]
-    emissions = log_probabilities.clone()
-    padding = torch.full_like(emissions[0, 0], -torch.inf)
-    padding[OUTSIDE] = 0.0
-    emissions[~mask] = padding  # behind the end only O, at no cost
-    scores = emissions[:, 0] + penalty[OUTSIDE]
-    pointers: list[Tensor] = []
-    for position in range(1, emissions.size(1)):
-        scores, pointer = (scores.unsqueeze(2) + penalty).max(dim=1)  # [U, to]
-        scores = scores + emissions[:, position]
-        pointers.append(pointer)
-    tag = scores.argmax(dim=1)
-    path = [tag]
-    for pointer in reversed(pointers):
-        tag = pointer.gather(1, tag.unsqueeze(1)).squeeze(1)
-        path.append(tag)
-    return torch.stack(path[::-1], dim=1)
+    """The most probable valid BIO sequence of each row: [U, N, C], [U, N] → [U, N]."""
+    return best_sequence(log_probabilities, mask, ALLOWED[adjacent], outside=OUTSIDE)
 
 
 def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:

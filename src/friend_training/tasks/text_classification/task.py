@@ -19,15 +19,19 @@ from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.auto_classifier import AutoClassifier, describe_classifier
 from friend_training.tasks.class_metrics import ClassMetric, classification_scores
-from friend_training.tasks.text_classification.model import TextBatch, TextClassifier, TextItem, describe_classifier
-from friend_training.types import Text
+from friend_training.tasks.text_classification.model import TEXTS, TextBatch, TextItem
+from friend_training.types import Text, text_of
 
 SETTINGS = TrainingSettings(encoder_rate=4e-5)
 
 
 class TextClassificationDefinition:
-    """Examples are pairs of a text and its class. Texts longer than `max_length` tokens are cut at their end."""
+    """Examples are pairs of a text and its class; inputs are anything that has a text (`types.text_of`).
+
+    Texts longer than `max_length` tokens are cut at their end.
+    """
 
     label_type = str
 
@@ -54,12 +58,12 @@ class TextClassificationDefinition:
         return {"labels": self.labels.names, "metric": self.main_metric, "max_length": self.max_length}
 
     def network(self, encoder: Encoder) -> nn.Module:
-        return TextClassifier(encoder, len(self.labels.names), pretrained=self.encoder)
+        return AutoClassifier(TEXTS, encoder, len(self.labels.names), pretrained=self.encoder)
 
     def save(self, folder: Path) -> None:
         self.tokenizer.save(folder)
         save_names(folder, {"labels": self.labels.names})
-        describe_classifier(folder, self.labels.names)
+        describe_classifier(TEXTS, folder, self.labels.names)
 
     def check(self, folder: Path) -> None:
         check_names(folder, {"labels": self.labels.names})
@@ -69,18 +73,18 @@ class TextClassificationDefinition:
         return self._items([text for text, _ in examples], numbers, [1.0] * len(examples))
 
     def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[TextItem]:
-        texts: list[Any] = [pseudo.input for pseudo in chosen]
         numbers = [self.labels.number(pseudo.label, pseudo.input.id) for pseudo in chosen]
-        return self._items(texts, numbers, [pseudo.weight for pseudo in chosen])
+        return self._items([pseudo.input for pseudo in chosen], numbers, [pseudo.weight for pseudo in chosen])
 
-    def input_items(self, inputs: Sequence[Text]) -> list[TextItem]:
+    def input_items(self, inputs: Sequence[Any]) -> list[TextItem]:
         return self._items(inputs, [None] * len(inputs), [1.0] * len(inputs))
 
-    def _items(self, texts: Sequence[Text], labels: Sequence[int | None], weights: Sequence[float]) -> list[TextItem]:
-        self.tokenizer.remember(text.text for text in texts)
+    def _items(self, inputs: Sequence[Any], labels: Sequence[int | None], weights: Sequence[float]) -> list[TextItem]:
+        texts = [text_of(given) for given in inputs]
+        self.tokenizer.remember(texts)
         return [
-            TextItem(text, self._tokens(text.text), label, weight)
-            for text, label, weight in zip(texts, labels, weights, strict=True)
+            TextItem(given.id, self._tokens(text), label, weight)
+            for given, text, label, weight in zip(inputs, texts, labels, weights, strict=True)
         ]
 
     def _tokens(self, text: str) -> Any:
@@ -106,12 +110,32 @@ class TextClassificationDefinition:
         """The likeliest class; its probability is the confidence."""
         sure, best = heads[0].logits.squeeze(1).double().softmax(dim=1).max(dim=1)
         return [
-            [Prediction(item.text.id, self.labels.names[number], confidence)]
+            [Prediction(item.id, self.labels.names[number], confidence)]
             for item, number, confidence in zip(batch.items, best.tolist(), sure.clamp(max=1.0).tolist(), strict=True)
         ]
 
     def score(self, examples: Sequence[tuple[Text, str]], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         return classification_scores([units[0].label for units in predictions], [label for _, label in examples])
+
+
+def text_classification_task(
+    encoder: str | Path,
+    settings: TrainingSettings = SETTINGS,
+    *,
+    name: str,
+    labels: Sequence[str],
+    metric: ClassMetric = "accuracy",
+    max_length: int = 128,
+    device: str = AUTO,
+) -> TorchTask:
+    """A text classifier. What it saves, `transformers.pipeline("text-classification", folder)` loads.
+
+    `encoder` is a folder or hub name; the labels of gold: `label_names`.
+    """
+    definition = TextClassificationDefinition(
+        encoder=encoder, name=name, labels=labels, metric=metric, max_length=max_length
+    )
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 
 class TextClassification(TorchTask):

@@ -1,0 +1,1 @@
+"""Token classification: a tag for each word, on any encoder."""

@@ -1,0 +1,50 @@
+"""Metrics of token classification: exact spans of BIO tags (micro) and the share of words with the right tag."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from friend_training.core.counts import PRF, Counts, Evaluation, ratio
+from friend_training.tasks.token_classification.decoding import bio_spans
+from friend_training.types import Tags
+
+TagMetric = Literal["span_f1", "accuracy"]
+
+_NOTHING = PRF()
+
+
+@dataclass(frozen=True, slots=True)
+class TagScore:
+    """Counts over some sentences; those of two sets of sentences add up to those of both.
+
+    No prediction (None) has no span and no right word.
+    """
+
+    spans: PRF = _NOTHING
+    right: int = 0
+    words: int = 0
+
+    @classmethod
+    def of(cls, predicted: Tags | None, gold: Tags) -> "TagScore":
+        """The counts of one sentence."""
+        tags = () if predicted is None else predicted.tags
+        right = sum(a == b for a, b in zip(tags, gold.tags, strict=False))
+        return cls(PRF.of(bio_spans(tags), bio_spans(gold.tags)), right, len(gold.tags))
+
+    def __add__(self, other: "TagScore") -> "TagScore":
+        return TagScore(self.spans + other.spans, self.right + other.right, self.words + other.words)
+
+    def as_array(self) -> Counts:
+        """(correct, predicted, gold spans, right, words)."""
+        return np.array([*self.spans.as_array(), self.right, self.words], dtype=np.float64)
+
+    def as_dict(self) -> dict[str, float]:
+        """span_precision, span_recall, span_f1 and accuracy, in percent."""
+        return {**self.spans.as_dict("span_"), "accuracy": 100 * float(ratio(self.right, self.words))}
+
+
+def token_scores(predicted: Sequence[Tags | None], gold: Sequence[Tags]) -> Evaluation:
+    """Spans and accuracy over sentences, each a group of its own; where tags are no BIO there are no spans."""
+    return Evaluation.of([TagScore.of(*pair) for pair in zip(predicted, gold, strict=True)], TagScore())

@@ -1,0 +1,162 @@
+"""Token classification on any encoder of transformers: a unit is a sentence, its label a tag for each word."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from friend_training.core.counts import Evaluation
+from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.errors import ConfigError, DataError
+from friend_training.nn.class_names import Numbering, check_names, save_names
+from friend_training.nn.devices import AUTO
+from friend_training.nn.encoder import Encoder
+from friend_training.nn.heads import Head, best_sequence
+from friend_training.nn.task import TorchTask
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.training import TrainingSettings
+from friend_training.nn.word_input import (
+    Row,
+    SentenceBatch,
+    SentenceItem,
+    TokenReader,
+    collate_sentences,
+    pseudo_sentence_items,
+    sentence_items,
+    word_table,
+)
+from friend_training.tasks.auto_classifier import AutoClassifier, describe_classifier
+from friend_training.tasks.token_classification.decoding import OUTSIDE, is_bio
+from friend_training.tasks.token_classification.metrics import TagMetric, token_scores
+from friend_training.tasks.token_classification.model import TOKENS
+from friend_training.types import Tags, TagsExample, Words
+
+SETTINGS = TrainingSettings(encoder_rate=4e-5)
+
+
+class TokenClassificationDefinition:
+    """Examples are sentences with tags; inputs are anything that has words (`types.words_of`).
+
+    Where the tags are BIO only valid sequences are predicted. `metric`, where none is named, is span_f1 for BIO tags
+    and accuracy for others.
+    """
+
+    label_type = Tags
+
+    def __init__(self, *, encoder: str | Path, name: str, tags: Sequence[str], metric: TagMetric | None = None) -> None:
+        if len(tags) < 2:
+            raise ConfigError(f"task {name}: tags are {list(tags)}, expected at least two")
+        self.bio = is_bio(tags)
+        if metric == "span_f1" and not self.bio:
+            raise ConfigError(
+                f"task {name}: metric is span_f1, but tags are {', '.join(tags)}; expected O, and B-x for every I-x"
+            )
+        self.name = name
+        self.main_metric: str = metric or ("span_f1" if self.bio else "accuracy")
+        self.encoder = encoder
+        self.reader = TokenReader(Tokenizer.load(encoder))
+        self.tags = Numbering("tags", tuple(tags))
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return {"tags": self.tags.names, "metric": self.main_metric}
+
+    def network(self, encoder: Encoder) -> nn.Module:
+        return AutoClassifier(TOKENS, encoder, len(self.tags.names), pretrained=self.encoder)
+
+    def save(self, folder: Path) -> None:
+        self.reader.save(folder)
+        save_names(folder, {"tags": self.tags.names})
+        describe_classifier(TOKENS, folder, self.tags.names)
+
+    def check(self, folder: Path) -> None:
+        check_names(folder, {"tags": self.tags.names})
+
+    def gold_items(self, examples: Sequence[TagsExample]) -> list[SentenceItem]:
+        classes = [self._classes(example.words, example.tags) for example in examples]
+        return sentence_items(self.reader, self.inputs_of(examples), classes)
+
+    def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[SentenceItem]:
+        return pseudo_sentence_items(self.reader, chosen, self._classes)
+
+    def input_items(self, inputs: Sequence[Any]) -> list[SentenceItem]:
+        return sentence_items(self.reader, inputs, None)
+
+    def _classes(self, words: Words, label: Tags) -> tuple[Row, ...]:
+        if len(label.tags) != len(words.words):
+            raise DataError(f"sentence {words.id}: {len(words.words)} words, but {len(label.tags)} tags")
+        return (np.array([self.tags.number(tag, words.id) for tag in label.tags], dtype=np.int64),)
+
+    def inputs_of(self, examples: Sequence[TagsExample]) -> list[Words]:
+        return [example.words for example in examples]
+
+    def units_in(self, example: TagsExample) -> int:
+        return 1
+
+    def collate(self, items: Sequence[SentenceItem]) -> SentenceBatch:
+        return collate_sentences(self.reader, items, _targets)
+
+    def decode(self, heads: Sequence[Head], batch: SentenceBatch) -> list[list[Prediction]]:
+        """The likeliest tags; the confidence is the geometric mean of their probabilities."""
+        head = heads[0]
+        logs = head.logits.log_softmax(dim=2)  # [B, N, C]
+        best = self._best(logs, head.mask)  # [B, N]
+        chosen = logs.gather(2, best.unsqueeze(2)).squeeze(2)
+        words = head.mask.sum(dim=1)
+        means = torch.where(head.mask, chosen, 0.0).double().sum(dim=1) / words.clamp(min=1)
+        confidence = torch.where(words > 0, means.exp(), 0.0).clamp(max=1.0).tolist()
+        return [
+            [self._prediction(item, row[: item.words], sure)]
+            for item, row, sure in zip(batch.items, best.tolist(), confidence, strict=True)
+        ]
+
+    def _best(self, logs: Tensor, mask: Tensor) -> Tensor:
+        if not self.bio:
+            return logs.argmax(dim=2)
+        allowed = allowed_steps(self.tags.names)
+        return best_sequence(logs, mask, allowed, outside=self.tags.numbers[OUTSIDE])
+
+    def _prediction(self, item: SentenceItem, numbers: Sequence[int], confidence: float) -> Prediction:
+        tags = tuple(self.tags.names[number] for number in numbers)
+        return Prediction(item.sentence.id, Tags(tags), confidence, any(tag != OUTSIDE for tag in tags))
+
+    def score(self, examples: Sequence[TagsExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
+        return token_scores([units[0].label for units in predictions], [example.tags for example in examples])
+
+
+def allowed_steps(tags: Sequence[str]) -> Tensor:
+    """allowed[from, to] of BIO tags: I-x may only follow B-x or I-x."""
+    rows = [[to[:2] != "I-" or before in (to, f"B-{to[2:]}") for to in tags] for before in tags]
+    return torch.tensor(rows, dtype=torch.bool)
+
+
+def _targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
+    return (word_table(items, longest, 0),)
+
+
+def token_classification_task(
+    encoder: str | Path,
+    settings: TrainingSettings = SETTINGS,
+    *,
+    name: str,
+    tags: Sequence[str],
+    metric: TagMetric | None = None,
+    device: str = AUTO,
+) -> TorchTask:
+    """A tagger. What it saves, `transformers.pipeline("token-classification", folder)` loads.
+
+    `encoder` is a folder or hub name; the tags of gold: `tag_set`.
+    """
+    definition = TokenClassificationDefinition(encoder=encoder, name=name, tags=tags, metric=metric)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
+
+
+def tag_set(examples: Iterable[TagsExample]) -> tuple[str, ...]:
+    """The tags of gold, sorted; a B-x whose I-x gold has is among them even if gold lacks it."""
+    found = {tag for example in examples for tag in example.tags.tags}
+    if OUTSIDE in found and all(tag == OUTSIDE or tag[:2] in ("B-", "I-") for tag in found):
+        found |= {f"B-{tag[2:]}" for tag in found if tag[:2] == "I-"}
+    return tuple(sorted(found))
