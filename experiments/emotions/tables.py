@@ -57,9 +57,10 @@ def test_table(records: Sequence[dict[str, Any]], corpus: str, counts: Path) -> 
         for method in order
         for task in TASKS
         for metric in METRICS
-        if method != "fdt" and compare(records, counts, corpus, "fdt", method, task, metric).p_value < 0.05
+        if method != "fdt" and compare(records, counts, corpus, "fdt", method, task, metric).significant
     }
-    return to_markdown(build_table(rows, COLUMNS, scenario=corpus, marks=marks, caption="* differs from FDT, p < 0.05"))
+    caption = "* differs from FDT: paired bootstrap over seeds and test texts, p < 0.05, at least five seeds"
+    return to_markdown(build_table(rows, COLUMNS, scenario=corpus, marks=marks, caption=caption))
 
 
 def difference_table(records: Sequence[dict[str, Any]], corpus: str, counts: Path) -> str:

@@ -58,7 +58,7 @@ def test_table(records: Sequence[Record]) -> str:
 
 
 def difference_table(records: Sequence[Record], folder: Path) -> str:
-    """FDT against the others on the seeds that both have: points, 95 % interval, p-value; bootstrap over sentences."""
+    """FDT against the others on the seeds that both have: points, 95 % interval, p-value; seeds and sentences drawn."""
     titles = {column.metric: column.title for column in COLUMNS}
     lines = [
         "| difference | " + " | ".join(titles[metric] for metric, _ in COMPARED.values()) + " |",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from friend_training.analysis.significance import paired_bootstrap, paired_bootstraps
+from friend_training.analysis.significance import SIGNIFICANT, paired_bootstrap, paired_bootstraps
 from friend_training.core.counts import Counts, f1_of, group_counts
 
 
@@ -70,11 +70,51 @@ def test_the_p_value_is_uniform_without_a_difference() -> None:
     assert stats.kstest(values, "uniform").pvalue > 0.01
 
 
-def test_seeds_are_pooled_and_may_differ_in_number() -> None:
-    a = with_ones(np.array([[3.0, 1.0], [1.0, 3.0]]))  # two seeds, each unsure; pooled, 2 for every dialogue
-    b = with_ones(np.array([[1.0, 1.0]]))
-    result = paired_bootstrap(a, b, mean, samples=100)
-    assert (result.difference, result.low, result.high) == (1, 1, 1)
+def test_two_seeds_by_hand() -> None:
+    # A method that is 4 ahead with one seed and 0 with the other, on every dialogue: a quarter of the samples draw the
+    # first seed twice, a quarter the second twice, half of them both.
+    a, b = with_ones(np.array([[4.0, 4.0], [0.0, 0.0]])), with_ones(np.zeros((2, 2)))
+    result = paired_bootstrap(a, b, mean, samples=20_000)
+    assert (result.value_a, result.difference) == (2, 2)
+    assert (result.low, result.high) == (0, 4)
+    assert result.p_value == pytest.approx(2 / 4, abs=0.02)
+    inner = paired_bootstrap(a, b, mean, samples=20_000, confidence=0.4)
+    assert (inner.low, inner.high) == (2, 2)
+
+
+def test_the_drawn_dialogues_are_those_of_every_drawn_seed() -> None:
+    # Each seed gains on one dialogue what it loses on the other, and the seeds do so the same way round.
+    a, b = with_ones(np.array([[1.0, 0.0]] * 3)), with_ones(np.array([[0.0, 1.0]] * 3))
+    result = paired_bootstrap(a, b, mean, samples=20_000, confidence=0.6)
+    assert (result.difference, result.low, result.high) == (0, -1, 1)
+
+
+def test_seeds_that_disagree_widen_the_interval() -> None:
+    """Dialogues alone would call this difference certain; two of five seeds do not have it."""
+    draw = np.random.default_rng(6)
+    ahead = np.array([2.0, 2.0, 2.0, -1.0, -1.0])[:, None] + draw.normal(0, 0.5, (5, 400))
+    both = paired_bootstrap(with_ones(ahead), with_ones(np.zeros((5, 400))), mean, samples=2000)
+    pooled = paired_bootstrap(with_ones(ahead.mean(0)[None]), with_ones(np.zeros((1, 400))), mean, samples=2000)
+    assert pooled.p_value < 0.01
+    assert both.p_value > 0.1
+    assert both.low < 0 < pooled.low
+
+
+def test_the_value_is_the_mean_of_the_seeds_scores() -> None:
+    a, b = np.array([[[1.0, 1.0, 9.0]], [[4.0, 4.0, 4.0]]]), np.array([[[1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0]]])
+    result = paired_bootstrap(a, b, f1_of, samples=100)
+    assert (result.value_a, result.value_b) == (pytest.approx((0.2 + 1) / 2), 1)
+
+
+def test_fewer_than_five_seeds_have_an_interval_and_no_star() -> None:
+    for seeds in (1, 4, 5):
+        ahead, behind = with_ones(np.full((seeds, 30), 2.0)), with_ones(np.full((seeds, 30), 1.0))
+        result = paired_bootstrap(ahead, behind, mean, samples=999)
+        assert (result.low, result.high, result.seeds) == (1, 1, seeds)
+        assert result.p_value < SIGNIFICANT
+        assert result.significant == (seeds == 5)
+    level = with_ones(np.random.default_rng(7).normal(size=(5, 30)))
+    assert not paired_bootstrap(level, level, mean, samples=99).significant
 
 
 def test_repeats_with_its_seed_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +123,8 @@ def test_repeats_with_its_seed_whatever_the_chunks(monkeypatch: pytest.MonkeyPat
     assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
     assert paired_bootstrap(a, b, f1_of, samples=300, seed=8) != first
     monkeypatch.setattr("friend_training.analysis.significance._DRAWS_AT_ONCE", 140)
-    assert paired_bootstrap(a, b, f1_of, samples=300, seed=7) == first
+    in_chunks = paired_bootstrap(a, b, f1_of, samples=300, seed=7)
+    assert dataclasses.astuple(in_chunks) == pytest.approx(dataclasses.astuple(first), abs=1e-12)
 
 
 def test_units_are_summed_by_dialogue() -> None:
@@ -94,6 +135,8 @@ def test_units_are_summed_by_dialogue() -> None:
 def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="same dialogues"):
         paired_bootstrap(np.ones((1, 3, 2)), np.ones((1, 4, 2)), mean)
+    with pytest.raises(ValueError, match="same seeds"):
+        paired_bootstrap(np.ones((2, 3, 2)), np.ones((1, 3, 2)), mean)
     with pytest.raises(ValueError, match="nothing to compare"):
         paired_bootstrap(np.ones((1, 0, 2)), np.ones((1, 0, 2)), mean)
     with pytest.raises(ValueError, match="one group per unit"):
@@ -113,5 +156,5 @@ def test_many_pairs_at_once_are_as_each_by_itself() -> None:
 
 def test_pairs_of_other_dialogues_are_refused() -> None:
     pairs = [(np.ones((1, 3, 2)), np.ones((1, 3, 2))), (np.ones((1, 4, 2)), np.ones((1, 4, 2)))]
-    with pytest.raises(ValueError, match="of the same dialogues"):
+    with pytest.raises(ValueError, match="the same dialogues"):
         paired_bootstraps(pairs, [mean])

@@ -44,12 +44,12 @@ def lines(records: list[dict[str, Any]]) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
-def write_experiment(folder: Path, variants: dict[str, float] | None = None) -> None:
-    """Two methods, two seeds; in a variant methods are right so much more often."""
+def write_experiment(folder: Path, variants: dict[str, float] | None = None, *, seeds: int = 5) -> None:
+    """Two methods, five seeds; in a variant methods are right so much more often."""
     records = []
     for variant, more in (variants or {"": 0.0}).items():
         for method, right in METHODS.items():
-            for seed in (1, 2):
+            for seed in range(1, seeds + 1):
                 record, csrl = result(method, seed, right + more)
                 save_counts(folder / "counts" / f"abc{variant}-{method}-{seed}.npz", {"csrl": csrl})
                 named = {"variant": {"name": variant, "at": {}, "set": []}} if variant else {}
@@ -81,7 +81,7 @@ def means(printed: str) -> dict[tuple[str, ...], float]:
 def test_the_table_says_means_and_significance(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv"]).stdout
-    assert means(printed) == {("STBR",): 30.5, ("FDT",): 58.5}
+    assert means(printed) == {("STBR",): 28.2, ("FDT",): 58.7}
     markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
     assert "*" in next(line for line in markdown.splitlines() if line.startswith("| STBR"))
 
@@ -91,12 +91,23 @@ def test_methods_with_other_seeds_say_so_and_can_be_put_on_equal_terms(tmp_path:
     records = (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "results.jsonl").write_text("".join(records[1:]), encoding="utf-8")  # STBR without its seed 1
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv"]).stdout
-    assert list(means(printed)) == [("STBR (1 seed)",), ("FDT (2 seeds)",)]
+    assert list(means(printed)) == [("STBR (4 seeds)",), ("FDT (5 seeds)",)]
     markdown = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
-    assert "*" in next(line for line in markdown.splitlines() if line.startswith("| STBR (1 seed)"))
+    assert "*" not in next(line for line in markdown.splitlines() if line.startswith("| STBR (4 seeds)"))
     alike = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "csv", "--seeds", "2"]).stdout
     assert list(means(alike)) == [("STBR",), ("FDT",)]
-    assert means(alike)["FDT",] != means(printed)["FDT (2 seeds)",]
+    assert means(alike)["FDT",] != means(printed)["FDT (5 seeds)",]
+
+
+def test_fewer_than_five_seeds_have_intervals_and_no_stars(tmp_path: Path) -> None:
+    write_experiment(tmp_path, seeds=4)
+    table = RUNNER.invoke(app, ["compare", str(tmp_path), "--format", "markdown"]).stdout
+    assert "*" not in next(line for line in table.splitlines() if line.startswith("| STBR"))
+    differences = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "differences"]).stdout
+    row = next(line for line in differences.splitlines() if line.startswith("| STBR |"))
+    difference, low, high = map(float, re.findall(r"[+-][0-9.]+", row))
+    assert 0 < low < difference < high
+    assert "*" not in row
 
 
 def test_seeds_that_are_none_are_an_error(tmp_path: Path) -> None:
@@ -229,7 +240,7 @@ def test_every_variant_has_a_table_of_its_own(tmp_path: Path) -> None:
 
 def test_seeds_of_runs_make_the_table_of_an_experiment(tmp_path: Path) -> None:
     write_experiment(tmp_path / "experiment")
-    runs = [write_run(tmp_path / f"seed-{seed}", seed) for seed in (1, 2)]
+    runs = [write_run(tmp_path / f"seed-{seed}", seed) for seed in (1, 2, 3, 4, 5)]
     of_experiment, of_runs = (
         RUNNER.invoke(app, ["compare", *map(str, places), "--format", "markdown"], catch_exceptions=False).stdout
         for places in ([tmp_path / "experiment"], runs)

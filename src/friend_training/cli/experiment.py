@@ -67,10 +67,11 @@ def compare(
 
     Means and standard deviations over seeds; the best of each column in
     bold; a star where a method differs from FDT in a paired bootstrap
-    over the test dialogues, seeds pooled. Runs of one config with
-    different seeds make one table; every other config, or variant of an
-    experiment, has a table of its own. Where methods were run with
-    different seeds, the table says with how many.
+    that draws seeds, then test dialogues. With fewer than five seeds no
+    star is given. Runs of one config with different seeds make one
+    table; every other config, or variant of an experiment, has a table
+    of its own. Where methods were run with different seeds, the table
+    says with how many.
 
     Try: friend-train compare runs/mine-seed1 runs/mine-seed2
     """
@@ -154,16 +155,14 @@ def _chosen(results: "list[Result]") -> str:
 
 
 def _differences(results: "list[Result]", against: str) -> str:
-    from friend_training.experiments.comparison import SIGNIFICANT, difference_rows
+    from friend_training.experiments.comparison import difference_rows
 
     star = "\\*"
     titles, rows = difference_rows(results, against=against)
     lines = [f"| {titles[0]} minus | {' | '.join(titles[1:])} |", f"|---|{'--:|' * len(titles[1:])}"]
     for method, found in rows:
         cells = [
-            ""
-            if one is None
-            else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]" + star * (one.p_value < SIGNIFICANT)
+            "" if one is None else f"{one.difference:+.1f} [{one.low:+.1f}, {one.high:+.1f}]" + star * one.significant
             for one in found
         ]
         lines.append(f"| {method} | {' | '.join(cells)} |")

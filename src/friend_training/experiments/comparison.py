@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from friend_training.analysis.metrics import metric_spec
-from friend_training.analysis.significance import Comparison, Metric, paired_bootstraps
+from friend_training.analysis.significance import ENOUGH_SEEDS, SIGNIFICANT, Comparison, Metric, paired_bootstraps
 from friend_training.core.counts import Counts
 from friend_training.errors import DataError
 from friend_training.experiments.results import Result
@@ -36,14 +36,12 @@ TESTED: tuple[tuple[str, str, Metric], ...] = (
     ("rewriting.restored_f1", "rewriting", restored_f1_of),
 )
 
-SIGNIFICANT = 0.05
-
 LATER = "rewriting.restored_f1"
 """A score that older results do not have: a table shows it where all of its results do."""
 
 
 def comparison_table(results: Sequence[Result], *, title: str = "", against: str = "fdt") -> Table:
-    """Mean and deviation over seeds; a star marks what differs from `against` (paired bootstrap, p < 0.05)."""
+    """Mean and deviation over seeds; a star marks what differs from `against` (`Comparison.significant`)."""
     names = names_with_seeds(results)
     records = [
         {"method": names[r.method], "seed": r.seed, "scenario": title, "metrics": r.record["metrics"]}
@@ -52,12 +50,18 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
     marks = {
         (names[method], metric): "*"
         for (method, metric), found in comparisons(results, against=against).items()
-        if found.p_value < SIGNIFICANT
+        if found.significant
     }
-    stars = f"* differs from {_in_words(against)}, paired bootstrap over test dialogues, p < {SIGNIFICANT}"
-    caption = stars if against in names else ""
+    caption = _about_stars(against) if against in names else ""
     columns = [column for column in COLUMNS if _shown(column.metric, results)]
     return build_table(records, columns, scenario=title, marks=marks, caption=caption)
+
+
+def _about_stars(against: str) -> str:
+    return (
+        f"* differs from {_in_words(against)}: paired bootstrap over seeds and test dialogues, p < {SIGNIFICANT},"
+        f" at least {ENOUGH_SEEDS} seeds of both"
+    )
 
 
 def _shown(metric: str, results: Sequence[Result]) -> bool:
@@ -126,7 +130,7 @@ def seed_rows(
 ) -> tuple[list[str], list[tuple[str, str, list[float | None]]]]:
     """The titles, and for each method and score by how much `against` is more with each of its seeds.
 
-    The bootstrap draws dialogues and keeps the seeds: whether a difference outlives another seed is seen here.
+    Whether a difference is one seed's alone is seen here.
     """
     _must_be_there(against, results)
     metrics: dict[str, dict[int, dict[str, float]]] = {}
