@@ -1,7 +1,7 @@
 """Bytes of recorded runs: a rebuilt house trains the same weights, stores the same labels and gives the same scores.
 
 Bits depend on the machine. Where it calculates as the one that recorded did, every byte is compared; on another, what
-is there and its size are compared exactly and means with tolerance.
+is there and how much of it are compared exactly, and the size of weights with tolerance.
 """
 
 import json
@@ -14,8 +14,9 @@ from helpers.compare_runs import differences
 from helpers.machine import fingerprint
 from helpers.recorded_runs import RECORDED, RUNS, description
 
-TOLERANCE = {"mean size": 0.005, "mean": 0.05}
-"""How far means of weights (relative) and of scores in the store (absolute) may be off on another machine."""
+TOLERANCE = 0.005
+"""How far the mean size of weights may be off (relative) on another machine. Means of scores are not compared there: one
+of a dozen labels that stands at a tie moves them by any amount."""
 
 
 @pytest.fixture(scope="module", params=["toy", "small", pytest.param("small-with-controls", marks=pytest.mark.slow)])
@@ -49,8 +50,9 @@ def test_bytes_are_as_they_were(run: tuple[dict[str, Any], Path]) -> None:
     for name, content in before.items():
         assert content["numbers"].keys() == found[name]["numbers"].keys(), name
         for number, value in content["numbers"].items():
-            now = found[name]["numbers"][number]
-            assert now == pytest.approx(value, rel=TOLERANCE.get(number, 0), abs=TOLERANCE.get(number, 0)), name
+            if number != "mean":
+                tolerance = TOLERANCE if number == "mean size" else 0
+                assert found[name]["numbers"][number] == pytest.approx(value, rel=tolerance), name
 
 
 def test_the_fingerprint_of_a_machine_is_stable() -> None:

@@ -1,6 +1,8 @@
 """How this machine calculates: two machines with the same fingerprint give the same bits of the same program."""
 
 import hashlib
+import platform
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -9,7 +11,7 @@ import transformers
 
 def fingerprint() -> str:
     """A digest of what a small network has become after a few steps, and of the libraries that computed it."""
-    found = hashlib.sha256(f"{torch.__version__} {transformers.__version__} {np.__version__}".encode())
+    found = hashlib.sha256(f"{torch.__version__} {transformers.__version__} {np.__version__} {_processor()}".encode())
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -33,3 +35,13 @@ def fingerprint() -> str:
     drawn = np.random.default_rng(0).normal(size=(16, 33))
     found.update(np.exp(drawn @ drawn.T / 100).tobytes())
     return found.hexdigest()
+
+
+def _processor() -> str:
+    """Libraries choose their kernels by the make of the processor; one small network does not meet all of them."""
+    told = Path("/proc/cpuinfo")
+    if not told.is_file():
+        return platform.processor()
+    wanted = ("vendor_id", "cpu family", "model", "stepping", "cache size", "flags")
+    lines = told.read_text(encoding="utf-8").partition("\n\n")[0].splitlines()
+    return "\n".join(line for line in lines if line.partition("\t")[0].strip() in wanted)
