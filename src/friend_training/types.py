@@ -124,6 +124,43 @@ class RewritingExample:
 
 
 @dataclass(frozen=True, slots=True, order=True)
+class Mention:
+    """Characters [start, end) of turn `turn` that name somebody or something."""
+
+    turn: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """The label of one coreference unit: a mention of u_t and what stood for the same before it; None: nothing did."""
+
+    mention: Mention
+    antecedent: Mention | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """A dialogue and the mentions of its last turn that are queried. Of a plain `Dialogue` they are found by rules."""
+
+    dialogue: Dialogue
+    mentions: tuple[Mention, ...]
+
+    @property
+    def id(self) -> str:
+        return self.dialogue.id
+
+
+@dataclass(frozen=True, slots=True)
+class CoreferenceExample:
+    """A dialogue with its clusters: each has the mentions of one entity, sorted. One may stand alone so far."""
+
+    dialogue: Dialogue
+    clusters: tuple[tuple[Mention, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
 class SentenceArgument:
     """A labelled span of one sentence."""
 

@@ -204,6 +204,22 @@ def test_the_documented_schema_is_the_real_one(model: type[DialogueLine] | type[
 
 def test_documented_examples_can_be_read(tmp_path: Path) -> None:
     blocks = re.findall(r"```jsonl\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(blocks) == 3
-    for kind, block in zip(("csrl", "rewriting", "sentence"), blocks, strict=True):
+    assert len(blocks) == 4
+    for kind, block in zip(("csrl", "rewriting", "coreference", "sentence"), blocks, strict=True):
         assert read_examples(write(tmp_path, *block.splitlines()), kind).examples  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "message"),
+    [
+        ([[{"turn": 1, "start": 0, "end": 1}]], "a mention stands in turn 1"),
+        ([[{"turn": 0, "start": 0, "end": 9}]], "is no span of turn 0"),
+        ([[{"turn": 0, "start": 0, "end": 2}] * 2], "one mention is given twice"),
+        ([[]], "a cluster has no mention"),
+    ],
+)
+def test_wrong_clusters(tmp_path: Path, clusters: object, message: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"id": "a", "turns": [{"speaker": "A", "text": "me"}], "clusters": clusters}) + "\n")
+    with pytest.raises(DataError, match=message):
+        read_examples(path, "coreference")

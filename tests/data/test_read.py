@@ -16,6 +16,18 @@ SAMPLES = {
     "rewrite": "甲\t\t乙\t\t丙\t\t乙丙\n",
     "restoration": "一\t二\t三\t四\t五\t六\t0\t\n",
     "canard": "Ann\tLife\tWhere?\tWhere is Ann?\n",
+    "mudoco": (
+        '{"doc_key": "d", "sentences": [["Ann", "likes", "her", "."]],'
+        ' "speakers": [["user"]], "clusters": [[[0, 0], [2, 2]]]}\n'
+    ),
+    "mudoco-qr": (
+        '{"dialog_id": "d", "number": 3, "CTX": ["<USR> Hi"], "USR": "<CUR> Call her .", "QR_REF": "Call Ann ."}\n'
+    ),
+    "camrest": (
+        '[\n{"dialogue_id": 1, "dial": [{"usr": {"transcript": "Thai?", "transcript_complete": "Thai food?",'
+        ' "transcript_with_ellipsis": "Thai?", "transcript_with_coreference": ""}}]}]\n'
+    ),
+    "cast": '[{"number": 8, "turn": [{"raw_utterance": "Why?", "manual_rewritten_utterance": "Why so?"}]}]\n',
     "propbank": "他/PN/S-ARG0 走/VV/rel\n",
     "lccc": '[\n["你 好", "好"]\n]\n',
     "xdailydialog": "好__eou__行__eou__\n",

@@ -128,6 +128,14 @@ def test_texts_above_the_limit_are_bad_lines_in_every_format(tmp_path: Path) -> 
         "rewrite": f"a\t\tb\t\t{many}\t\tc",
         "restoration": f"a\tb\tc\td\t{many}\tf\t1\tg",
         "canard": f"a\tb\t{many}",
+        "mudoco": json.dumps({"doc_key": "1", "sentences": [[many]], "speakers": [["user"]], "clusters": []}),
+        "mudoco-qr": json.dumps(
+            {"dialog_id": "1", "number": 1, "CTX": [], "USR": f"<CUR> {many}", "QR_REF": many, "Bi_REF": False}
+        ),
+        "camrest": json.dumps(
+            [{"dialogue_id": 1, "dial": [{"usr": dict.fromkeys(_VERSIONS, "") | {"transcript": many}}]}]
+        ),
+        "cast": json.dumps([{"number": 1, "turn": [{"raw_utterance": many, "manual_rewritten_utterance": many}]}]),
         "propbank": f"{many}/NN/rel",
         "lccc": json.dumps([[many, "b"]]),
         "xdailydialog": f"{many}__eou__b",
@@ -147,9 +155,13 @@ def test_texts_above_the_limit_are_bad_lines_in_every_format(tmp_path: Path) -> 
         assert "at most 50 are read (set FRIEND_TRAINING_MAX_TEXT for more)" in problems.found[0].message
 
 
+_VERSIONS = ("transcript_complete", "transcript_with_ellipsis", "transcript_with_coreference")
+
+
 def _kind(format: str) -> str:
-    rewriting = ("rewrite", "restoration", "canard")
-    return "sentence" if format == "propbank" else "rewriting" if format in rewriting else "dialogue"
+    kinds = {"propbank": "sentence", "mudoco": "coreference"}
+    rewriting = ("rewrite", "restoration", "canard", "mudoco-qr", "camrest", "cast")
+    return "rewriting" if format in rewriting else kinds.get(format, "dialogue")
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,24 @@ GOOD = {
     "rewrite": ["你 好\t\t好\t\t他 呢\t\t小 王 呢"] * 2,
     "restoration": ["a\tb\tc\td\te\tf\t1\tge"] * 2,
     "canard": ["who\twhat\the\tshe"] * 2,
+    "mudoco": [
+        json.dumps(
+            {
+                "doc_key": "d",
+                "sentences": [["Call", "Ann"], ["Call", "her"]],
+                "speakers": [["user", "user"], ["system", "system"]],
+                "clusters": [[[1, 1], [3, 3]]],
+            }
+        )
+    ],
+    "mudoco-qr": [
+        '{"dialog_id": "d", "number": 3, "CTX": ["<USR> Hi"], "USR": "<CUR> Call her .", "QR_REF": "Call Ann ."}'
+    ],
+    "camrest": [
+        '[{"dialogue_id": 1, "dial": [{"usr": {"transcript": "Thai?", "transcript_complete": "Thai food?",'
+        ' "transcript_with_ellipsis": "Thai?", "transcript_with_coreference": ""}, "sys": {"sent": "Yes."}}]}]'
+    ],
+    "cast": ['[{"number": 8, "turn": [{"raw_utterance": "Why?", "manual_rewritten_utterance": "Why so?"}]}]'],
     "propbank": ["他/PN/A0 走/VV/rel 了/AS/O"] * 2,
     "lccc": ['[["你 好", "好"], ["再 见", "\\u597d"]]'],
     "xdailydialog": ["你好__eou__好\t1"] * 2,

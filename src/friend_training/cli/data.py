@@ -234,6 +234,9 @@ def _figures(found: _Found, kind: Kind) -> list[tuple[str, str]]:
         if kind == "csrl":
             figures.append(("outside u_t", f"{summary.outside / summary.arguments:.1%} of the arguments"))
             figures.append(("speaker tokens", f"{summary.speakers / summary.arguments:.1%} of the arguments"))
+    if kind == "coreference":
+        linked = f"{summary.linked:,} of them stand for something said before"
+        figures.append(("mentions in u_t", f"{summary.mentions:,}, {linked}"))
     if kind == "rewriting":
         figures.append(("unchanged", f"{summary.unchanged / summary.examples:.1%}"))
         for source, words in SPAN_SOURCES.items():

@@ -19,8 +19,10 @@ from friend_training.types import (
     OPENING,
     SPEAKER,
     Argument,
+    CoreferenceExample,
     CsrlExample,
     Dialogue,
+    Mention,
     Predicate,
     RewritingExample,
     Roles,
@@ -149,14 +151,24 @@ class PredicateLine(_Line):
     confidence: Confidence | None = None
 
 
+class MentionLine(_Line):
+    """Characters [start, end) of a turn that name somebody or something."""
+
+    turn: Annotated[int, Field(ge=0)]
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=1)]
+
+
 class DialogueLine(_Line):
     """A dialogue; the last turn is the current utterance. `predicates` (with arguments) is its CSRL label, `rewrite`
-    its rewriting label; both are optional. `confidence` is that of a predicted rewrite."""
+    its rewriting label, `clusters` (the mentions of each entity) its coreference label; all are optional. `confidence`
+    is that of a predicted rewrite."""
 
     id: Name
     turns: Annotated[Several[TurnLine], Field(min_length=1)]
     predicates: Several[PredicateLine] | None = None
     rewrite: Name | None = None
+    clusters: Several[Several[MentionLine]] | None = None
     confidence: Confidence | None = None
 
     @model_validator(mode="after")
@@ -169,6 +181,7 @@ class DialogueLine(_Line):
             for turn, start, end in spans:
                 _check_place(turn, start, end, [t.text for t in self.turns])
             _check_apart(spans)
+        _check_clusters(self.clusters or (), [turn.text for turn in self.turns])
         return self
 
 
@@ -232,7 +245,23 @@ def _check_apart(spans: list[tuple[int, int, int]]) -> None:
             raise ValueError(f"two arguments of one predicate overlap in turn {turn}")
 
 
-Example = Dialogue | CsrlExample | RewritingExample | SrlExample
+def _check_clusters(clusters: Sequence[Sequence[MentionLine]], texts: Sequence[str]) -> None:
+    mentions = [mention for cluster in clusters for mention in cluster]
+    for one in mentions:
+        if one.turn >= len(texts):
+            raise ValueError(f"a mention stands in turn {one.turn}, but the last turn is {len(texts) - 1}")
+        if not one.start < one.end <= len(texts[one.turn]):
+            raise ValueError(
+                f"the mention [{one.start}, {one.end}) is no span of turn {one.turn}, which has"
+                f" {len(texts[one.turn])} characters"
+            )
+    if len({(one.turn, one.start, one.end) for one in mentions}) < len(mentions):
+        raise ValueError("one mention is given twice")
+    if not all(clusters):
+        raise ValueError("a cluster has no mention")
+
+
+Example = Dialogue | CsrlExample | RewritingExample | CoreferenceExample | SrlExample
 
 
 L = TypeVar("L", DialogueLine, SentenceLine)
@@ -274,6 +303,16 @@ def read_rewriting_lines(path: str | Path, problems: Problems) -> Iterator[Rewri
             problems.report(number, "no rewriting label: expected 'rewrite', the rewritten last turn")
         else:
             yield RewritingExample(_dialogue(line), line.rewrite)
+
+
+def read_coreference_lines(path: str | Path, problems: Problems) -> Iterator[CoreferenceExample]:
+    """Dialogues with the mentions of each entity."""
+    for number, line in _lines(path, problems, DialogueLine):
+        if line.clusters is None:
+            problems.report(number, "no coreference label: expected 'clusters', lists of mentions, maybe none")
+            continue
+        clusters = (tuple(sorted(Mention(m.turn, m.start, m.end) for m in cluster)) for cluster in line.clusters)
+        yield CoreferenceExample(_dialogue(line), tuple(sorted(clusters)))
 
 
 def read_sentences(path: str | Path, problems: Problems) -> Iterator[SrlExample]:
@@ -318,17 +357,30 @@ def _model(example: Example) -> BaseModel:
             return _dialogue_line(dialogue, predicates=tuple(map(_predicate_line, labels)))
         case RewritingExample(dialogue, rewrite):
             return _dialogue_line(dialogue, rewrite=rewrite)
+        case CoreferenceExample(dialogue, clusters):
+            return _dialogue_line(dialogue, clusters=clusters)
         case Dialogue():
             return _dialogue_line(example)
 
 
 def _dialogue_line(
-    dialogue: Dialogue, *, predicates: tuple[PredicateLine, ...] | None = None, rewrite: str | None = None
+    dialogue: Dialogue,
+    *,
+    predicates: tuple[PredicateLine, ...] | None = None,
+    rewrite: str | None = None,
+    clusters: Sequence[Sequence[Mention]] | None = None,
 ) -> DialogueLine:
     queried = tuple(PredicateLine(start=p.start, end=p.end) for p in dialogue.predicates) or None
     turns = tuple(TurnLine(speaker=turn.speaker, text=turn.text, words=turn.words) for turn in dialogue.turns)
+    mentions = None
+    if clusters is not None:
+        mentions = tuple(tuple(MentionLine(turn=m.turn, start=m.start, end=m.end) for m in one) for one in clusters)
     return DialogueLine(
-        id=dialogue.id, turns=turns, predicates=queried if predicates is None else predicates, rewrite=rewrite
+        id=dialogue.id,
+        turns=turns,
+        predicates=queried if predicates is None else predicates,
+        rewrite=rewrite,
+        clusters=mentions,
     )
 
 

@@ -9,13 +9,13 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from friend_training.core.limits import Limits
 from friend_training.data import jsonl
 from friend_training.data.catalogue import part_path
-from friend_training.data.readers import chats, rewriting
+from friend_training.data.readers import chats, english, rewriting
 from friend_training.data.readers.csrl import read_csrl
 from friend_training.data.readers.propbank import read_propbank
 from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problem, Problems, first_line, open_content, parse_json
 from friend_training.errors import DataError
-from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample
+from friend_training.types import CoreferenceExample, CsrlExample, Dialogue, RewritingExample, SrlExample
 
 FORMATS = (
     "jsonl",
@@ -23,6 +23,10 @@ FORMATS = (
     "rewrite",
     "restoration",
     "canard",
+    "mudoco",
+    "mudoco-qr",
+    "camrest",
+    "cast",
     "propbank",
     "lccc",
     "xdailydialog",
@@ -37,6 +41,15 @@ _LOOK = 1 << 16
 _PARTS = ("train", "valid", "test")
 
 _BEGINS_WITH_PART = re.compile(rf'\s*{{\s*"({"|".join(_PARTS)})"\s*:')
+
+
+_LISTS = {
+    "messages": "kdconv",
+    "transcript_complete": "camrest",
+    "raw_utterance": "cast",
+    "manual_rewritten_utterance": "cast",
+}
+"""What tells a JSON list of dialogues: a key that stands near its beginning."""
 
 
 def sniff(path: str | Path) -> str:
@@ -62,11 +75,20 @@ def json_object(line: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _beginning(path: str | Path) -> str:
+    with open_content(path, Limits.from_environment()) as content:
+        return content.read(_LOOK).decode(errors="replace")
+
+
 def _json_format(path: str | Path, line: str) -> str:
     if line.lstrip().startswith("["):
-        with open_content(path, Limits.from_environment()) as content:
-            return "kdconv" if b'"messages"' in content.read(_LOOK) else "lccc"
+        begin = _beginning(path)
+        return next((name for mark, name in _LISTS.items() if f'"{mark}"' in begin), "lccc")
     keys = json_object(line).keys()
+    if "doc_key" in keys:
+        return "mudoco"
+    if "QR_REF" in keys:
+        return "mudoco-qr"
     if "conversation" in keys:
         return "duconv-raw"
     if "dialogue" in keys:
@@ -91,8 +113,8 @@ def _text_format(line: str) -> str | None:
     return next((name for name, fits in checks.items() if fits), None)
 
 
-Kind = Literal["csrl", "rewriting", "dialogue", "sentence"]
-"""What a file is read as: labelled for CSRL, labelled for rewriting, unlabeled, or sentences with roles."""
+Kind = Literal["csrl", "rewriting", "coreference", "dialogue", "sentence"]
+"""What a file is read as: labelled for CSRL, for rewriting or for coreference, unlabeled, or sentences with roles."""
 
 
 Reader = Callable[[str | Path, Problems], Iterator[Any]]
@@ -124,6 +146,12 @@ def read_examples(
 def read_examples(
     path: str | Path, kind: Literal["rewriting"], *, format: str | None = None, strict: bool = False
 ) -> Loaded[RewritingExample]: ...
+
+
+@overload
+def read_examples(
+    path: str | Path, kind: Literal["coreference"], *, format: str | None = None, strict: bool = False
+) -> Loaded[CoreferenceExample]: ...
 
 
 @overload
@@ -188,6 +216,8 @@ def native_kind(path: str | Path, format: str) -> Kind:
     line = json_object(first_line(path))
     if "rewrite" in line:
         return "rewriting"
+    if "clusters" in line:
+        return "coreference"
     if "text" in line:
         return "sentence"
     predicates = line.get("predicates")
@@ -201,6 +231,7 @@ def _readers(format: str) -> dict[Kind, Reader]:
         "jsonl": {
             "csrl": jsonl.read_csrl_lines,
             "rewriting": jsonl.read_rewriting_lines,
+            "coreference": jsonl.read_coreference_lines,
             "dialogue": jsonl.read_dialogues,
             "sentence": jsonl.read_sentences,
         },
@@ -211,6 +242,10 @@ def _readers(format: str) -> dict[Kind, Reader]:
             "dialogue": _without_labels(rewriting.read_restoration),
         },
         "canard": {"rewriting": rewriting.read_canard, "dialogue": _without_labels(rewriting.read_canard)},
+        "mudoco": {"coreference": english.read_mudoco, "dialogue": _without_labels(english.read_mudoco)},
+        "mudoco-qr": {"rewriting": english.read_mudoco_qr, "dialogue": _without_labels(english.read_mudoco_qr)},
+        "camrest": {"rewriting": english.read_camrest, "dialogue": _without_labels(english.read_camrest)},
+        "cast": {"rewriting": english.read_cast, "dialogue": _without_labels(english.read_cast)},
         "propbank": {"sentence": _sentences},
         "lccc": {"dialogue": chats.read_lccc},
         "xdailydialog": {"dialogue": chats.read_xdailydialog},

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import TypeVar
 
 from friend_training.errors import DataError
-from friend_training.types import CsrlExample, Dialogue, RewritingExample, dialogue_group
+from friend_training.types import CoreferenceExample, CsrlExample, Dialogue, RewritingExample, dialogue_group
 
 # When two texts count as the same: case, width, punctuation and spaces aside.
 
@@ -80,7 +80,10 @@ SPLIT_SEED = 20230517
 """The seed of every split of the experiments: fixed, so that all runs see the same dev and test sets."""
 
 
-E = TypeVar("E", Dialogue, CsrlExample, RewritingExample)
+Labelled = CsrlExample | RewritingExample | CoreferenceExample
+
+
+E = TypeVar("E", Dialogue, CsrlExample, RewritingExample, CoreferenceExample)
 
 
 def split(examples: Sequence[E], sizes: Mapping[str, int | None], *, seed: int = SPLIT_SEED) -> dict[str, list[E]]:
@@ -119,7 +122,7 @@ def split(examples: Sequence[E], sizes: Mapping[str, int | None], *, seed: int =
     return parts
 
 
-def clusters_of(examples: Sequence[Dialogue | CsrlExample | RewritingExample]) -> list[int]:
+def clusters_of(examples: Sequence[Dialogue | Labelled]) -> list[int]:
     """For each example the number of its cluster: cuts of one dialogue, near-duplicates, and rewriting cases that ask
     about the same context."""
     dialogues = [_dialogue(example) for example in examples]
@@ -140,16 +143,16 @@ def clusters_of(examples: Sequence[Dialogue | CsrlExample | RewritingExample]) -
     return clusters.labels()
 
 
-def _context(example: Dialogue | CsrlExample | RewritingExample) -> tuple[str, ...] | None:
+def _context(example: Dialogue | Labelled) -> tuple[str, ...] | None:
     if not isinstance(example, RewritingExample) or not example.dialogue.context:
         return None
     return tuple(normalise(turn.text) for turn in example.dialogue.context)
 
 
-def _dialogue(example: Dialogue | CsrlExample | RewritingExample) -> Dialogue:
+def _dialogue(example: Dialogue | Labelled) -> Dialogue:
     return example if isinstance(example, Dialogue) else example.dialogue
 
 
-def count_dialogues(examples: Sequence[Dialogue | CsrlExample | RewritingExample]) -> int:
+def count_dialogues(examples: Sequence[Dialogue | Labelled]) -> int:
     """Source dialogues: the cuts of one dialogue count once."""
     return len(Counter(dialogue_group(_dialogue(example).id) for example in examples))

@@ -8,7 +8,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from friend_training.data.text_io import NamesOnDisk
-from friend_training.types import SPEAKER, CsrlExample, Dialogue, RewritingExample, SrlExample, dialogue_group
+from friend_training.types import (
+    SPEAKER,
+    CoreferenceExample,
+    CsrlExample,
+    Dialogue,
+    RewritingExample,
+    SrlExample,
+    dialogue_group,
+)
 
 # What data a run has seen, in 64 characters: the same examples give the same fingerprint, however they were stored.
 
@@ -28,7 +36,7 @@ def _without_unsure(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in fields if name != "unsure" or value}
 
 
-Example = Dialogue | CsrlExample | RewritingExample | SrlExample
+Example = Dialogue | CsrlExample | RewritingExample | CoreferenceExample | SrlExample
 
 
 @dataclass
@@ -45,6 +53,8 @@ class Summary:
     outside: int = 0
     speakers: int = 0
     unchanged: int = 0
+    mentions: int = 0
+    linked: int = 0
 
     @property
     def arguments(self) -> int:
@@ -75,6 +85,12 @@ def add_to(summary: Summary, example: Example) -> None:
         case RewritingExample(dialogue, rewrite):
             _add_texts(summary, dialogue.id, [turn.text for turn in dialogue.turns])
             summary.unchanged += rewrite == dialogue.utterance.text
+        case CoreferenceExample(dialogue, clusters):
+            _add_texts(summary, dialogue.id, [turn.text for turn in dialogue.turns])
+            last = len(dialogue.turns) - 1
+            for cluster in clusters:
+                summary.mentions += sum(mention.turn == last for mention in cluster)
+                summary.linked += sum(mention.turn == last for mention in cluster[1:])
         case Dialogue():
             _add_texts(summary, example.id, [turn.text for turn in example.turns])
             summary.predicates += len(example.predicates)
