@@ -15,6 +15,7 @@ from friend_training.core.selector import Pick, Selector, Threshold
 from friend_training.core.task import Prediction
 from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.thresholds import Probe
 from friend_training.runs.progress import Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Step
@@ -95,10 +96,32 @@ def two_friends(run: Run, listener: Any = None) -> dict[str, Outcome]:
     return friend_train(run, plans, friendships, pool(), settings=SETTINGS, audit=audit, listener=listener)
 
 
+def probe(task: str, count: int = 40) -> Probe:
+    """Dev points as a pool would have them."""
+    inputs = points(count, 7, "dev")
+    by_id = {point.id: point for point in inputs}
+    return Probe(inputs, lambda found: bool(found.label == truth(task, by_id[found.unit])))
+
+
 def contents(run: Run) -> Mapping[str, bytes]:
     """Every byte that must not depend on how often a run was interrupted."""
     kept = [run.folder / "metrics.jsonl", *run.folder.glob("store/**/*"), *run.folder.glob("checkpoints/**/*")]
     return {str(path.relative_to(run.folder)): path.read_bytes() for path in kept if path.is_file()}
+
+
+class Interrupted(Exception):
+    """What a `Stopper` stops a run with."""
+
+
+class Stopper(Silence):
+    """Stops a run where a step begins."""
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+
+    def started(self, step: Step) -> None:
+        if step == self.step:
+            raise Interrupted
 
 
 class Killer(Silence):

@@ -11,10 +11,22 @@ from friend_training.core.selector import Precision, Selector, Share, Threshold
 from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.thresholds import Aimed, Probe, apply_temperature, fit_temperature, threshold_for_precision
-from friend_training.runs.progress import Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import FindThresholds, Select
-from helpers.toy_runs import SETTINGS, audit, contents, friends, plan, points, pool, start, truth
+from helpers.toy_runs import (
+    SETTINGS,
+    Interrupted,
+    Stopper,
+    audit,
+    contents,
+    friends,
+    plan,
+    points,
+    pool,
+    probe,
+    start,
+    truth,
+)
 
 cases = st.lists(st.tuples(st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]), st.booleans()), min_size=1, max_size=20)
 
@@ -64,12 +76,6 @@ def test_without_units_there_is_no_threshold():
     assert threshold_for_precision([], [], Precision(0.5)) == Aimed(None, False, None, 0, 0, None)
 
 
-def probe(task):
-    inputs = points(40, 7, "dev")
-    by_id = {point.id: point for point in inputs}
-    return Probe(inputs, lambda prediction: prediction.label == truth(task, by_id[prediction.unit]))
-
-
 def aiming_plan(name, target=0.9):
     return replace(plan(name, Precision(target, at_least=5)), probe=probe(name))
 
@@ -112,19 +118,6 @@ def test_the_threshold_is_that_of_the_models_that_label_and_of_their_match(tmp_p
     right = [units[0].label == truth("stars", point) for units, point in zip(first, inputs, strict=True)]
     expected = threshold_for_precision(overall, right, Precision(0.9, 5))
     assert run.require(FindThresholds(1))["tasks"]["stars"] == pytest.approx(expected.as_dict())
-
-
-class Interrupted(Exception):
-    pass
-
-
-class Stopper(Silence):
-    def __init__(self, step):
-        self.step = step
-
-    def started(self, step):
-        if step == self.step:
-            raise Interrupted
 
 
 @pytest.mark.parametrize("step", [FindThresholds(1), Select(1), FindThresholds(2), Select(2)])

@@ -20,6 +20,7 @@ __all__ = [
     "Counts",
     "Decisions",
     "Evaluation",
+    "FalseDiscovery",
     "FitPlan",
     "FitSummary",
     "Friendship",
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from friend_training.core.seeds import derived_seed, draws
     from friend_training.core.selector import (
         Decisions,
+        FalseDiscovery,
         Nothing,
         Precision,
         Random,
@@ -87,6 +89,7 @@ else:
             "seeds": ("derived_seed", "draws"),
             "selector": (
                 "Decisions",
+                "FalseDiscovery",
                 "Nothing",
                 "Precision",
                 "Random",

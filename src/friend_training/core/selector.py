@@ -8,7 +8,7 @@ the others: however large the pool is, that is little beside the chosen units th
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -80,14 +80,24 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """Choose with the lowest threshold of which at least `target` of the chosen are expected to be right.
+    """Choose with a threshold of which at least `target` of the chosen are right, by what is known of dev.
 
-    It is found anew in each iteration, on dev (`TaskPlan.probe`, loop/thresholds.py); choices of fewer than `at_least`
-    dev units prove nothing.
+    With a `confidence` that is a promise, which may be broken in one run of 1 / (1 − confidence) at most: the threshold
+    is the lowest that a fixed sequence of tests reaches, and nothing is chosen where no test passes. Without one it is
+    an estimate, which misses its target about as often as it meets it: the lowest threshold of which so many are
+    expected to be right, and the best where there is none. Choices of fewer than `at_least` dev units prove nothing.
     """
 
     target: float
     at_least: int = 20
+    confidence: float | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class FalseDiscovery:
+    """Choose by conformal selection: of what is chosen, a share of `level` at most is wrong, on average over runs."""
+
+    level: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +113,10 @@ class Nothing:
     """Choose no unit: training goes on with gold alone."""
 
 
-Pick = Threshold | TotalAgreement | TopN | Share | Precision | Random | Nothing
+Aim = Precision | FalseDiscovery
+"""Rules whose threshold is found anew in each iteration, on dev (`TaskPlan.probe`, loop/thresholds.py)."""
+
+Pick = Threshold | TotalAgreement | TopN | Share | Aim | Random | Nothing
 
 
 class Reason(StrEnum):
@@ -136,7 +149,8 @@ SPARE = 10_000
 class Scores:
     """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
 
-    `label` is the kind of each label or, where it has none, its JSON; only a selector that balances uses it.
+    `label` is the kind of each label or, where it has none, its JSON; only a selector that balances uses it. `learned`
+    is P(right) by a score that was fitted on dev (loop/gate.py), if there is one.
     """
 
     unit: Sequence[str]
@@ -144,6 +158,7 @@ class Scores:
     match: FloatColumn
     content: BoolColumn
     label: Sequence[str] = ()
+    learned: FloatColumn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +195,8 @@ class Selector:
     what becomes of units with nothing to match: they are rejected, or their confidence alone is the overall score.
     `content` "only" leaves out labels without content. `weight` is what a chosen label weighs in training: "one", or
     its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
-    of every label the best are chosen until its share is full; labels without a share are not chosen.
+    of every label the best are chosen until its share is full; labels without a share are not chosen. `score` "learned"
+    takes for the overall score the probability of being right that is fitted on dev in each iteration (loop/gate.py).
     """
 
     pick: Pick
@@ -189,12 +205,14 @@ class Selector:
     content: Literal["any", "only"] = "any"
     weight: Literal["one", "confidence"] = "one"
     balance: Mapping[str, float] | None = None
+    score: Literal["paper", "learned"] = "paper"
 
     def __post_init__(self) -> None:
         _check(0 <= self.confidence_weight <= 1, "confidence_weight", self.confidence_weight, "a number from 0 to 1")
         _check(self.unmatched in ("reject", "confidence"), "unmatched", self.unmatched, "'reject' or 'confidence'")
         _check(self.content in ("any", "only"), "content", self.content, "'any' or 'only'")
         _check(self.weight in ("one", "confidence"), "weight", self.weight, "'one' or 'confidence'")
+        _check(self.score in ("paper", "learned"), "score", self.score, "'paper' or 'learned'")
         shares = list((self.balance or {}).values())
         _check(all(0 <= share <= 1 for share in shares), "balance", self.balance, "shares from 0 to 1")
         match self.pick:
@@ -202,11 +220,22 @@ class Selector:
                 _check(count >= 0, "count", count, "0 or more")
             case Share(fraction):
                 _check(0 <= fraction <= 1, "fraction", fraction, "a number from 0 to 1")
-            case Precision(target, at_least):
+            case Precision(target, at_least, confidence=None):
                 _check(0 <= target <= 1, "target", target, "a number from 0 to 1")
                 _check(at_least >= 1, "at_least", at_least, "1 or more")
+            case Precision(target, at_least, confidence=float(confidence)):
+                _check(0 < target < 1, "target", target, "a number between 0 and 1, neither of which can be promised")
+                _check(at_least >= 1, "at_least", at_least, "1 or more")
+                _check(0.5 <= confidence < 1, "confidence", confidence, "a number from 0.5 to below 1")
+            case FalseDiscovery(level):
+                _check(0 < level < 1, "level", level, "a number between 0 and 1")
             case Threshold(value):
                 _check(math.isfinite(value), "value", value, "a finite number")
+
+    @property
+    def needs_dev(self) -> bool:
+        """Whether dev has to be labelled before this selector can choose: for its threshold, or for its score."""
+        return self.score == "learned" or isinstance(self.pick, Aim)
 
     @property
     def needs_match(self) -> bool:
@@ -217,10 +246,14 @@ class Selector:
             case TotalAgreement():
                 return True
             case _:
-                return self.confidence_weight < 1 and self.unmatched == "reject"
+                return self.score == "paper" and self.confidence_weight < 1 and self.unmatched == "reject"
 
     def overall(self, scores: Scores) -> FloatColumn:
-        """s_k and r_t of section 4.3; NaN for units that are rejected because there was nothing to match."""
+        """s_k and r_t of section 4.3, or P(right); NaN for units that are rejected for want of a match."""
+        if self.score == "learned":
+            if scores.learned is None:
+                raise ConfigError("selector: score 'learned' is fitted on dev first (loop/gate.py)")
+            return scores.learned
         if self.confidence_weight == 1:
             return scores.confidence
         matched = self.confidence_weight * scores.confidence + (1 - self.confidence_weight) * scores.match
@@ -246,7 +279,7 @@ class Selector:
                 return _last_of_best(map(self._candidates, batches), count)
             case Share(fraction):
                 return _last_of_best(map(self._candidates, batches), round(fraction * self._count(batches)))
-            case Precision():
+            case Precision() | FalseDiscovery():
                 raise _not_aimed()
 
     def _count(self, batches: Iterable[Scores]) -> int:
@@ -275,7 +308,7 @@ class Selector:
     def _missed(self) -> Reason:
         """The reason for a unit that could have been chosen and was not."""
         match self.pick:
-            case Threshold() | TopN() | Share() | Precision():
+            case Threshold() | TopN() | Share() | Precision() | FalseDiscovery():
                 return Reason.BELOW_THRESHOLD
             case TotalAgreement():
                 return Reason.BELOW_AGREEMENT
@@ -331,7 +364,7 @@ class Selector:
             case Share(fraction):
                 total = round(fraction * self._count(batches))
                 lowest, most = -np.inf, total
-            case Precision():
+            case Precision() | FalseDiscovery():
                 raise _not_aimed()
         best = {
             # Whatever the total turns out to be, the quota of a label is its share of it rounded up, at most.
@@ -398,7 +431,7 @@ def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int)
 
 def _not_aimed() -> ConfigError:
     return ConfigError(
-        "selector: the threshold of Precision is found on dev first (loop/thresholds.py), then selected by"
+        "selector: the threshold of Precision or FalseDiscovery is found on dev first (loop/thresholds.py)"
     )
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,13 @@ from friend_training.core.counts import Evaluation
 from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs, InShards, Pool, as_pool
 from friend_training.core.seeds import derived_seed
-from friend_training.core.selector import Nothing, Precision, Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import FriendTrainingError
+from friend_training.loop.gate import LearnedScore
 from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, Labels, LabelWork
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.loop.selection import select_iteration
-from friend_training.loop.thresholds import aimed, probed
+from friend_training.loop.thresholds import decided, find_on_dev, probed
 from friend_training.runs.checkpoints import (
     TRAINING,
     Fit,
@@ -202,11 +202,11 @@ class Loop:
         return self.labeller.label(iteration, shard, advanced)
 
     def with_thresholds_to_find(self, iteration: int) -> list[str]:
-        """The tasks whose selectors aim at a precision in this iteration."""
-        return [name for name, plan in self.plans.items() if isinstance(plan.selector(iteration).pick, Precision)]
+        """The tasks whose selectors need dev in this iteration: for a threshold, or for a score that is learned."""
+        return [name for name, plan in self.plans.items() if plan.selector(iteration).needs_dev]
 
     def find_thresholds(self, iteration: int, advanced: Advanced) -> Result:
-        """Find their thresholds: today's models label dev as they have just labelled the pool (loop/thresholds.py)."""
+        """Find what they need: today's models label dev as they have just labelled the pool (loop/thresholds.py)."""
         self.labeller.close()
         names = self.with_thresholds_to_find(iteration)
         found: Result = {}
@@ -215,25 +215,31 @@ class Loop:
             assert plan.probe is not None, "check_plan has seen to that"
             tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
             rows = probed(name, plan.probe, tasks, self.friendships, aggregate=self.settings.aggregate)
-            found[name] = aimed(plan.selector(iteration), rows).as_dict()
+            found[name] = find_on_dev(plan.selector(iteration), rows, warnings=plan.doubts()).as_dict()
             advanced(number, len(names))
         return {"tasks": found}
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
         """Choose over the whole iteration (Eq. 5); what people decided about units goes over it (corrections.py)."""
         self.labeller.close()
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, Mapping[str, Any]] = {}
         if self.with_thresholds_to_find(iteration):
             found = self.run.require(FindThresholds(iteration))["tasks"]
-        selectors = {
-            name: _with_threshold(plan.selector(iteration), found.get(name)) for name, plan in self.plans.items()
-        }
-        by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
         store, shards = self.run.store, self.pool.shards
-        tasks = select_iteration(store, iteration, shards, selectors, by_hand=by_hand, advanced=advanced)
-        for name, aim in found.items():
-            on_dev = {key: value for key, value in aim.items() if key != "threshold"}
-            tasks[name] |= {"threshold": aim["threshold"], "on_dev": on_dev}
+        selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
+        scores: dict[str, LearnedScore] = {}
+        for name, record in found.items():
+            pool = partial(store.labelled_scores, iteration, shards, name)
+            ready = decided(selectors[name], record, pool)
+            selectors[name], found[name] = ready.selector, ready.summary
+            if ready.score is not None:
+                scores[name] = ready.score
+        by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
+        tasks = select_iteration(
+            store, iteration, shards, selectors, learned=scores, by_hand=by_hand, advanced=advanced
+        )
+        for name, summary in found.items():
+            tasks[name] |= summary
         result: Result = {"tasks": tasks}
         return result | ({"corrections": digest(by_hand)} if any(by_hand.values()) else {})
 
@@ -456,13 +462,6 @@ def set_aside_path(run: Path, shard: int) -> Path:
 def finite(value: float) -> float | None:
     """JSON knows no NaN: a score that is not defined is null."""
     return float(value) if math.isfinite(value) else None
-
-
-def _with_threshold(selector: Selector, aim: Mapping[str, Any] | None) -> Selector:
-    """A selector that aims, with the threshold that was found; without one it chooses nothing."""
-    if aim is None:
-        return selector
-    return replace(selector, pick=Nothing() if aim["threshold"] is None else Threshold(aim["threshold"]))
 
 
 def _checked(name: str, task: Task, evaluation: Mapping[str, float]) -> dict[str, float | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.pool import Inputs, check_ids, is_empty
-from friend_training.core.selector import Nothing, Precision, Selector
+from friend_training.core.selector import Aim, Nothing, Selector
 from friend_training.core.task import FitPlan, Task
 from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Engine, FirstLabels
@@ -43,7 +43,7 @@ class TaskPlan:
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
     `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
-    selectors that aim at a precision are tried on.
+    selectors that need dev are tried on.
     """
 
     task: Task
@@ -58,6 +58,16 @@ class TaskPlan:
 
     def selector(self, iteration: int) -> Selector:
         return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]
+
+    def doubts(self) -> list[str]:
+        """What speaks against promises that rest on this task's dev."""
+        found = []
+        trained = [one for one in (self.base, self.update) if isinstance(one, Training)]
+        if any(one.patience is not None for one in trained):
+            found.append("training was stopped by dev too: what dev promises is a little too good")
+        if self.probe is not None and self.probe.other_domain:
+            found.append("dev is of another domain than the pool: what dev promises need not hold there")
+        return found
 
     def checkpoint_of(self, iteration: int) -> int:
         """The iteration whose weights this task has after `iteration`: a fixed friend stays what it was."""
@@ -118,7 +128,7 @@ def _check_task(
         raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
     for selector in plan.selectors:
-        if isinstance(selector.pick, Precision):
+        if selector.needs_dev:
             _check_probe(name, plan, selector)
         if selector.needs_match and not has_friend:
             raise ConfigError(f"task {name!r} has no friend, so nothing can match: confidence_weight must be 1")
@@ -127,7 +137,9 @@ def _check_task(
 
 
 def _check_probe(name: str, plan: TaskPlan, selector: Selector) -> None:
+    aims = isinstance(selector.pick, Aim)
     if plan.probe is None or not plan.probe.inputs:
-        raise ConfigError(f"task {name!r} aims at a precision: its plan needs a probe, dev inputs whose gold is known")
-    if selector.balance is not None:
+        what = "aims at a precision" if aims else "learns its score"
+        raise ConfigError(f"task {name!r} {what}: its plan needs a probe, dev inputs whose gold is known")
+    if aims and selector.balance is not None:
         raise ConfigError(f"task {name!r}: a selector that aims at a precision cannot balance labels as well")

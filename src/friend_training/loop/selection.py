@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from friend_training.core.selector import Cutoff, Line, Selector, Share
+from friend_training.core.selector import Cutoff, FloatColumn, Line, Selector, Share
 from friend_training.runs.corrections import Ruling, overruled, places_of, with_labels_by_hand
 from friend_training.runs.store import Store, scores_of, with_decisions
 
@@ -23,17 +23,21 @@ def select_iteration(
     shards: int,
     selectors: Mapping[str, Selector],
     *,
+    learned: Mapping[str, Callable[[pa.Table], FloatColumn]] | None = None,
     by_hand: Mapping[str, Mapping[str, Ruling]] | None = None,
     advanced: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, dict[str, Any]]:
     """Write the shards with their decisions and return, per task, what was chosen. Labelled shards stay as they are.
 
-    `by_hand` is what people ruled on units, by task: it goes over what the selectors decide.
+    `learned` gives P(right) of rows, for the tasks whose selectors go by it (loop/gate.py). `by_hand` is what people
+    ruled on units, by task: it goes over what the selectors decide.
     """
-    cutoffs = {
-        name: selector.cutoff(store.labelled_scores(iteration, shards, name, labels=selector.balance is not None))
-        for name, selector in selectors.items()
-    }
+    learned = learned or {}
+    cutoffs = {}
+    for name, selector in selectors.items():
+        balanced = selector.balance is not None
+        batches = store.labelled_scores(iteration, shards, name, labels=balanced, learned=learned.get(name))
+        cutoffs[name] = selector.cutoff(batches)
     tallies = {name: Tally() for name in selectors}
     for shard in range(shards):
         labelled = store.labelled(iteration, shard)
@@ -41,7 +45,7 @@ def select_iteration(
         decided = []
         for name, selector in selectors.items():
             rows = _of_task(labelled, name)
-            scores = scores_of(rows, labels=selector.balance is not None)
+            scores = scores_of(rows, labels=selector.balance is not None, learned=learned.get(name))
             places = places_of(scores.unit, (by_hand or {}).get(name, {}))
             rows = with_decisions(rows, overruled(selector.decide(scores, cutoffs[name]), places))
             rows = with_labels_by_hand(rows, places)

@@ -1,13 +1,19 @@
-"""Pick thresholds found on dev. A threshold is the lowest whose choice is expected to be right often enough.
+"""Pick thresholds found on dev: units whose gold is known, labelled as if it were not.
 
-The expectation comes from units whose gold is known (dev, labelled as if it were not). It is a cautious one: of what
-was counted among them and of what their scores promise after temperature scaling, the lower. A few lucky units at the
-top are held back by the one, scores that overrate themselves by the other.
+Three ways, and each record says which it was. An *estimate* (`Precision` without a confidence) takes the lowest
+threshold whose choice is expected to be right often enough: of what was counted on dev and of what scores promise after
+temperature scaling, the lower. Whoever looks through all thresholds for one that seems good enough finds one that is
+not about half of the time. A *bound* (`Precision` with a confidence) holds for all thresholds that it looks at: a
+sequence fixed beforehand is tested from the highest threshold down, each by the Clopper-Pearson bound, up to the first
+that fails. *False discovery* (`FalseDiscovery`) keeps the share of wrong ones among the chosen below a level on average
+over runs: conformal p-values from the wrong dev units, and the rule of Benjamini and Hochberg on the pool.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +21,12 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
+from scipy.stats import beta, binom
 
 from friend_training.core.friendship import Aggregation, Friendship
-from friend_training.core.selector import Precision, Selector
+from friend_training.core.selector import FalseDiscovery, Nothing, Precision, Scores, Selector, Threshold
 from friend_training.core.task import Prediction, Task
+from friend_training.loop.gate import Gate, LearnedScore, fit_gate
 from friend_training.loop.labelling import label_shard
 from friend_training.runs.store import scores_of
 
@@ -65,12 +73,17 @@ ROUNDING = 1e-12
 """A precision that is the target but for the order in which it was summed up is the target."""
 
 
+Rests = Literal["estimate", "bound", "false discovery"]
+
+
 @dataclass(frozen=True, slots=True)
 class Aimed:
-    """The threshold that was found. `reached` is False where none promised the precision that was aimed at.
+    """The threshold that was found. `reached` is False where none promised what was aimed at.
 
     Of the `units` of dev that could be chosen at all, `chosen` reach the threshold; `precision` is what is expected of
-    such a choice. With no unit to go by there is no threshold, and nothing should be chosen.
+    such a choice or, of a bound, what it is at least. With no unit to go by there is no threshold, and nothing should
+    be chosen. What is found by conformal selection has its threshold from the pool, by the scores of the `wrong` units.
+    `needed` is the smallest number of dev units that could have kept the promise.
     """
 
     threshold: float | None
@@ -79,12 +92,31 @@ class Aimed:
     chosen: int
     units: int
     temperature: float | None
+    rests_on: Rests = "estimate"
+    target: float | None = None
+    confidence: float | None = None
+    needed: int | None = None
+    wrong: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        """As the record of a step has it: of what came later than its first six entries only what there is."""
+        later = ("target", "confidence", "needed", "wrong", "warnings")
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if name not in later or value not in (None, ())
+        }
 
 
 def threshold_for_precision(scores: ArrayLike, correct: ArrayLike, aim: Precision) -> Aimed:
+    """The threshold for a precision: a bound where the aim names a confidence, else an estimate."""
+    if aim.confidence is not None:
+        return _bounded(scores, correct, aim.target, aim.confidence, aim.at_least)
+    return _estimated(scores, correct, aim)
+
+
+def _estimated(scores: ArrayLike, correct: ArrayLike, aim: Precision) -> Aimed:
     """The lowest threshold of which at least `aim.target` of the chosen are expected to be right.
 
     Choices of fewer than `aim.at_least` units prove nothing and do not count. If none is good enough, the best of those
@@ -115,15 +147,176 @@ def threshold_for_precision(scores: ArrayLike, correct: ArrayLike, aim: Precisio
     )
 
 
+# A bound that holds: fixed-sequence testing.
+
+CUTS = 20
+"""So many thresholds are tested at most: fewer are coarser, and of more one is likelier to fail by bad luck."""
+
+
+def fewest_units(target: float, confidence: float) -> int:
+    """How many dev units could promise a precision if every one of them were right."""
+    return math.ceil(math.log(1 - confidence) / math.log(target) - ROUNDING)
+
+
+@cache
+def units_to_begin_with(target: float, confidence: float) -> int:
+    """The size of the first choice that is tested: the smallest that passes more often than not if it is good.
+
+    Good means half-way between the target and perfection. A smaller choice would fail for a single mistake, and a
+    sequence that fails at its beginning chooses nothing.
+    """
+    first = fewest_units(target, confidence)
+    sizes = np.arange(first, first + 64 * max(1, round(1 / (1 - target))))
+    needed = binom.ppf(confidence, sizes, target) + 1
+    passes = binom.sf(needed - 1, sizes, (1 + target) / 2) >= 0.5
+    return int(sizes[np.argmax(passes)]) if passes.any() else int(sizes[-1])
+
+
+def precision_at_least(right: int, units: int, confidence: float) -> float:
+    """The Clopper-Pearson lower bound of a share: the true one is below it in at most 1 − confidence of samples."""
+    return float(beta.ppf(1 - confidence, right, units - right + 1)) if right else 0.0
+
+
+def _bounded(scores: ArrayLike, correct: ArrayLike, target: float, confidence: float, at_least: int) -> Aimed:
+    """The last threshold of the sequence before one fails.
+
+    The sequence depends on the number of dev units alone: from the first choice that is worth a test in equal steps to
+    all of them. As each threshold is tested only if those above it have passed, the probability that any wrong one
+    passes is that of the first wrong one, 1 − confidence.
+    """
+    empty = Aimed(None, False, None, 0, 0, None, rests_on="bound", target=target, confidence=confidence)
+    needed = fewest_units(target, confidence)
+    if not np.size(scores):
+        return replace(empty, needed=needed, warnings=(_too_few(0, target, confidence),))
+    values, right = checked(scores, correct)
+    order = np.argsort(-values, kind="stable")
+    values, right = values[order], np.cumsum(right[order])
+    units = len(values)
+    found = replace(empty, units=units, needed=needed)
+    if units < needed:
+        return replace(found, warnings=(_too_few(units, target, confidence),))
+    first = min(units, max(units_to_begin_with(target, confidence), at_least))
+    for cut in np.unique(np.linspace(first, units, CUTS).round().astype(int)):
+        chosen = int(np.searchsorted(-values, -values[cut - 1], side="right"))  # equal scores are chosen together
+        bound = precision_at_least(int(right[chosen - 1]), chosen, confidence)
+        if bound < target - ROUNDING:
+            break
+        found = replace(found, threshold=float(values[chosen - 1]), reached=True, precision=bound, chosen=chosen)
+    return found
+
+
+def _too_few(units: int, target: float, confidence: float) -> str:
+    return (
+        f"{units} units of dev cannot promise a precision of {target:g} with confidence {confidence:g}, however right"
+        f" they are: {fewest_units(target, confidence)} could, with {units_to_begin_with(target, confidence)} it is"
+        " likely; nothing is chosen"
+    )
+
+
+# Conformal selection: the share of wrong ones among the chosen.
+
+
+def conformal_p_values(
+    scores: ArrayLike,
+    right: ArrayLike,
+    pool: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    pool_weights: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """For each pool unit how probable its score, or a higher one, would be if it were wrong.
+
+    Dev units (`scores`, `right`) and pool units must come from one distribution. Where the pool's differs, `weights`
+    and `pool_weights` say how much more probable each unit is in the pool than on dev (density ratios, up to a factor).
+    """
+    values, correct = checked(scores, right)
+    asked = np.asarray(pool, np.float64)
+    if (weights is None) != (pool_weights is None):
+        raise ValueError("weights of dev and of the pool belong together: one of them is missing")
+    own = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    theirs = np.ones(len(asked)) if pool_weights is None else np.asarray(pool_weights, np.float64)
+    if own.shape != values.shape or theirs.shape != asked.shape or min(own.min(), theirs.min(initial=0)) < 0:
+        raise ValueError("expected one weight of 0 or more for each unit")
+    wrong, heavy = values[~correct], own[~correct]
+    order = np.argsort(-wrong)
+    heavier = np.append(0.0, np.cumsum(heavy[order]))  # the weight of the best so many wrong units
+    above = heavier[np.searchsorted(-wrong[order], -asked, side="right")]
+    return np.asarray((above + theirs) / (own.sum() + theirs))
+
+
+def false_discovery_choice(p_values: ArrayLike, level: float) -> NDArray[np.bool_]:
+    """The rule of Benjamini and Hochberg: choose the k smallest p-values, for the largest k whose last is ≤ level·k/n.
+
+    With weights of a pool of another domain the level is kept approximately, without them exactly.
+    """
+    values = np.asarray(p_values, np.float64)
+    chosen = np.zeros(len(values), np.bool_)
+    order = np.argsort(values, kind="stable")
+    passing = np.flatnonzero(values[order] <= level * np.arange(1, len(values) + 1) / max(1, len(values)) + ROUNDING)
+    if len(passing):
+        chosen[order[: passing[-1] + 1]] = True
+    return chosen
+
+
+def false_discovery_threshold(
+    wrong: Sequence[float], units: int, level: float, batches: Iterable[NDArray[np.float64]]
+) -> float | None:
+    """The same choice as a threshold, with the pool a batch of scores at a time; None: nothing is chosen.
+
+    `units` are dev's, and `wrong` the scores of the wrong ones among them. All pool units between two of these have the
+    same p-value, so counting them is enough.
+    """
+    steps = np.unique(np.asarray(wrong, np.float64))[::-1]
+    above = np.zeros(len(steps) + 1, np.int64)  # pool units above each step, and all of them
+    lowest = math.inf
+    for scores in batches:
+        ordered = np.sort(scores)
+        above[:-1] += len(ordered) - np.searchsorted(ordered, steps, side="right")
+        above[-1] += len(ordered)
+        lowest = min(lowest, float(ordered.min(initial=math.inf)))
+    at_least = np.array([0, *(np.sum(np.asarray(wrong) >= step) for step in steps)])  # wrong units above each line
+    passing = (above > 0) & ((1 + at_least) / (units + 1) <= level * above / max(1, above[-1]) + ROUNDING)
+    if not passing.any():
+        return None
+    last = int(np.flatnonzero(passing)[-1])
+    return float(np.nextafter(steps[last], math.inf)) if last < len(steps) else lowest
+
+
+def _discovering(scores: NDArray[np.float64], right: NDArray[np.bool_], level: float) -> Aimed:
+    needed = math.ceil(1 / level - ROUNDING) - 1
+    too_few = (
+        f"{len(scores)} units of dev cannot keep the share of wrong ones below {level:g}, however right they are:"
+        f" {needed} could; nothing is chosen"
+    )
+    return Aimed(
+        None,
+        reached=len(scores) >= needed,
+        precision=None,
+        chosen=0,
+        units=len(scores),
+        temperature=None,
+        rests_on="false discovery",
+        target=level,
+        needed=needed,
+        wrong=tuple(sorted(scores[~right].tolist(), reverse=True)),
+        warnings=() if len(scores) >= needed else (too_few,),
+    )
+
+
+# What dev is asked in a run.
+
+
 @dataclass(frozen=True, slots=True)
 class Probe:
     """Dev inputs of a task, in the form of the pool's (its friends label them too), and whether a prediction is right.
 
-    They serve to find a threshold and are never trained on; `right` gives None where nobody knows.
+    They serve to find a threshold and are never trained on; `right` gives None where nobody knows. No promise holds for
+    a pool of another domain than theirs: whoever knows that they differ says so.
     """
 
     inputs: Sequence[Any]
     right: Callable[[Prediction], bool | None]
+    other_domain: bool = False
 
 
 def friends_of(name: str, friendships: Sequence[Friendship]) -> list[Friendship]:
@@ -149,14 +342,70 @@ def probed(
     return rows.filter(pc.equal(rows["task"], name))
 
 
-def aimed(selector: Selector, rows: pa.Table) -> Aimed:
-    """The threshold of a selector that aims at a precision, by the rows of a probe that it could choose from."""
-    assert isinstance(selector.pick, Precision)
+@dataclass(frozen=True, slots=True)
+class FoundOnDev:
+    """What a selector that needs dev has from it: a threshold if it aims at something, a score if it learns one."""
+
+    aimed: Aimed | None = None
+    gate: Gate | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record of one task; `decided` goes by it."""
+        record = {} if self.aimed is None else self.aimed.as_dict()
+        if self.gate is not None:
+            record["score"] = self.gate.as_dict()
+        warnings = [*record.get("warnings", ()), *self.warnings]
+        return record | ({"warnings": warnings} if warnings else {})
+
+
+def find_on_dev(selector: Selector, rows: pa.Table, *, warnings: Sequence[str] = ()) -> FoundOnDev:
+    """Ask the rows of a probe for what the selector needs; `warnings` are what speaks against any promise."""
     known = rows.filter(pc.is_valid(rows["correct"]))
+    right = known["correct"].to_numpy(zero_copy_only=False).astype(np.bool_)
+    paper = replace(selector, score="paper")
     scores = scores_of(known)
-    possible = selector.possible(scores)
-    return threshold_for_precision(
-        selector.overall(scores)[possible],
-        known["correct"].to_numpy(zero_copy_only=False).astype(bool)[possible],
-        selector.pick,
-    )
+    overall, possible, gate = paper.overall(scores), paper.possible(scores), None
+    if selector.score == "learned":
+        gate = fit_gate(known, overall)
+        if gate.score is not None:
+            overall, possible = gate.on_dev, selector.possible(scores)
+    match selector.pick:
+        case Precision() as aim:
+            return FoundOnDev(threshold_for_precision(overall[possible], right[possible], aim), gate, tuple(warnings))
+        case FalseDiscovery(level):
+            return FoundOnDev(_discovering(overall[possible], right[possible], level), gate, tuple(warnings))
+        case _:
+            return FoundOnDev(None, gate)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A selector that can choose, the score it goes by if that was learned, and what is to be remembered."""
+
+    selector: Selector
+    score: LearnedScore | None
+    summary: Mapping[str, Any]
+
+
+def decided(selector: Selector, record: Mapping[str, Any], pool: Callable[..., Iterable[Scores]]) -> Decided:
+    """The selector with what dev had for it; `pool(learned=…)` gives the scores of the units to choose from."""
+    score = None
+    if selector.score == "learned":
+        learned = record["score"]
+        score = None if "why_not" in learned else LearnedScore.from_dict(learned)
+        selector = selector if score is not None else replace(selector, score="paper")
+    on_dev = {name: value for name, value in record.items() if name not in ("threshold", "wrong")}
+    threshold: float | None = record.get("threshold")
+    match selector.pick:
+        case Precision():
+            pass
+        case FalseDiscovery(level):
+            if record["reached"]:
+                scores = (selector.overall(batch)[selector.possible(batch)] for batch in pool(learned=score))
+                threshold = false_discovery_threshold(record["wrong"], record["units"], level, scores)
+            on_dev["reached"] = threshold is not None
+        case _:
+            return Decided(selector, score, {"on_dev": on_dev})
+    selector = replace(selector, pick=Nothing() if threshold is None else Threshold(threshold))
+    return Decided(selector, score, {"threshold": threshold, "on_dev": on_dev})

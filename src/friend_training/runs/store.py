@@ -7,7 +7,7 @@ The same rows give the same bytes: nothing in a file depends on time or place.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from friend_training.core.selector import Decisions, Scores
+from friend_training.core.selector import Decisions, FloatColumn, Scores
 from friend_training.core.task import Prediction
 from friend_training.errors import RunError
 from friend_training.runs.files import atomic_file
@@ -70,9 +70,17 @@ class Store:
     def labelled(self, iteration: int, shard: int, columns: list[str] | None = None) -> pa.Table:
         return _read(self._whole(self._path(iteration, "labelled", shard), Label(iteration, shard)), columns)
 
-    def labelled_scores(self, iteration: int, shards: int, task: str, *, labels: bool = False) -> "LabelledScores":
-        """What selection sees of a task's units; the labels only if it balances them."""
-        return LabelledScores(self, iteration, shards, task, labels)
+    def labelled_scores(
+        self,
+        iteration: int,
+        shards: int,
+        task: str,
+        *,
+        labels: bool = False,
+        learned: Callable[[pa.Table], FloatColumn] | None = None,
+    ) -> "LabelledScores":
+        """What selection sees of a task's units: labels only if it balances them, P(right) only if it goes by it."""
+        return LabelledScores(self, iteration, shards, task, labels, learned)
 
     def write_selected(self, iteration: int, shard: int, rows: pa.Table) -> None:
         self._write(self._path(iteration, "shard", shard), rows.select(SELECTED.names).cast(SELECTED))
@@ -144,21 +152,26 @@ class LabelledScores:
     shards: int
     task: str
     labels: bool
+    learned: Callable[[pa.Table], FloatColumn] | None = None
 
     def __iter__(self) -> Iterator[Scores]:
-        columns = ["task", "unit", "confidence", "match", "content", *(["label", "kind"] if self.labels else [])]
+        few = ["task", "unit", "confidence", "match", "content", *(["label", "kind"] if self.labels else [])]
+        columns = few if self.learned is None else None
         for shard in range(self.shards):
             rows = self.store.labelled(self.iteration, shard, columns)
-            yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels)
+            yield scores_of(rows.filter(pc.equal(rows["task"], self.task)), labels=self.labels, learned=self.learned)
 
 
-def scores_of(rows: pa.Table, *, labels: bool = False) -> Scores:
+def scores_of(
+    rows: pa.Table, *, labels: bool = False, learned: Callable[[pa.Table], FloatColumn] | None = None
+) -> Scores:
     return Scores(
         unit=rows["unit"].to_pylist(),
         confidence=rows["confidence"].to_numpy(),
         match=rows["match"].to_numpy(),  # null → NaN
         content=rows["content"].to_numpy(),
         label=pc.coalesce(rows["kind"], rows["label"]).to_pylist() if labels else (),
+        learned=None if learned is None else learned(rows),
     )
 
 
