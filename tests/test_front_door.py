@@ -10,6 +10,7 @@ import pytest
 
 import friend_training
 from friend_training.errors import EXTRAS, MissingPackageError, naming_missing_packages
+from friend_training.runs.run import Run
 
 ROOT = Path(__file__).parent.parent
 CORE = {"numpy", "scipy", "pyarrow", "pydantic", "pyyaml", "typer", "rich", "filelock", "narwhals"}
@@ -68,13 +69,22 @@ def test_the_version_is_told_by_the_core_alone() -> None:
     assert (done.returncode, done.stdout) == (0, f"friend-train {friend_training.__version__}\n")
 
 
-@pytest.mark.parametrize("command", [("run", "demo"), ("demo",), ("serve", "runs/demo")])
+@pytest.mark.parametrize("command", [("run", "demo"), ("demo",)])
 def test_a_command_names_the_package_it_misses_and_how_to_get_it(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = friend_train_with_the_core_alone(*command, *(("--out", str(tmp_path / "run")) if "demo" in command else ()))
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith("is not installed: pip install 'friend-training[torch]'")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_serve_names_its_extra_and_a_run_that_is_not_there_before_any_package(tmp_path: Path) -> None:
+    done = friend_train_with_the_core_alone("serve", str(tmp_path))
+    assert (done.returncode, done.stderr) == (2, f"error: {tmp_path} is not a run folder: it has no run.json\n")
+    Run.create(tmp_path, "name: none\n", {})
+    done = friend_train_with_the_core_alone("serve", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.endswith("is not installed: pip install 'friend-training[serving]'\n")
 
 
 def test_a_name_of_the_front_door_says_what_it_misses() -> None:
@@ -105,7 +115,7 @@ def test_pip_installs_the_core_and_every_package_we_name_has_its_extra() -> None
     extras = project["optional-dependencies"]
     [everything] = extras["all"]
     assert set(EXTRAS.values()) == {*everything.partition("[")[2].rstrip("]").split(","), *LEFT_OUT_OF_ALL}
-    brought_along = {"starlette": "fastapi", "sklearn": "scikit-learn"}
+    brought_along = {"starlette": "fastapi", "sklearn": "scikit-learn", "prometheus_client": "prometheus-client"}
     for package, extra in EXTRAS.items():
         named = {name.partition(">")[0] for name in extras[extra]}
         assert brought_along.get(package, package) in named, f"{package} is not in [{extra}]"

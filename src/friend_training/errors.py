@@ -56,6 +56,7 @@ EXTRAS = {
     "fastapi": "serving",
     "starlette": "serving",
     "uvicorn": "serving",
+    "prometheus_client": "serving",
     "sklearn": "sklearn",
     "joblib": "sklearn",
     "onnx": "onnx",

@@ -11,10 +11,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from friend_training.web.guard import listening
+from friend_training.web.server import listening
 from helpers import patience
 from helpers.command import FriendTrain
 from helpers.untrained_run import make_run
+
+TOKEN = "0123456789abcdef"
 
 
 @pytest.fixture(scope="module")
@@ -23,18 +25,23 @@ def untrained(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> P
 
 
 def test_serve_until_it_is_stopped(untrained: Path) -> None:
+    """With a token of the environment, which nothing prints."""
     command = [sys.executable, "-m", "friend_training.cli.main", "serve", str(untrained), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "200"}) as process:
+    environment = os.environ | {"COLUMNS": "200", "FRIEND_TRAINING_TOKEN": TOKEN}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
             line = next(line for line in process.stderr if "http://" in line)
             address = urlsplit(line[line.index("http://") :].split()[0])
             connection = HTTPConnection(address.hostname or "", address.port, timeout=patience.ANSWER)
-            connection.request("GET", "/health")
+            assert TOKEN not in line
+            connection.request("GET", "/health", headers={"Authorization": f"Bearer {TOKEN}"})
             assert json.load(connection.getresponse())["method"] == "fdt"
             connection.close()
             process.send_signal(signal.SIGTERM)
-            assert "Traceback" not in process.stderr.read()
+            rest = process.stderr.read()
+            assert "Traceback" not in rest
+            assert TOKEN not in rest
             process.wait(patience.ANSWER)
         finally:
             process.kill()

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from friend_training.web.guard import listening
+from friend_training.web.server import listening, make_server, run_server
 from friend_training.web.service.messages import Limits
-from friend_training.web.service.server import make_server, run_server
 from helpers import patience
 
 
@@ -15,8 +14,8 @@ from helpers import patience
 def serving(app: Any, limits: Limits) -> Iterator[int]:
     """The port of a real server in a thread."""
     with listening("127.0.0.1", 0) as listener:
-        server = make_server(app, limits)
-        thread = threading.Thread(target=run_server, args=(server, listener, limits))
+        server = make_server(app, connections=limits.connections)
+        thread = threading.Thread(target=run_server, args=(server, listener), kwargs={"patience": limits.header})
         thread.start()
         try:
             patience.wait_until(lambda: server.started or not thread.is_alive(), "the start of the server")

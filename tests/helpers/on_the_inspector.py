@@ -5,21 +5,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import uvicorn
-
-from friend_training.web.guard import listening
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.run_view import look_at
+from friend_training.web.server import listening, make_server, run_server
 from helpers import patience
 
 
 @contextmanager
-def served(study: Path, token: str | None = None) -> Iterator[str]:
-    """The address of an inspector that looks at this study."""
+def served(
+    study: Path, token: str | None = None, *, header: float = patience.ANSWER, body: float = patience.ANSWER
+) -> Iterator[str]:
+    """The address of an inspector that looks at this study, and how long it waits for headers and bodies."""
     with listening("127.0.0.1", 0) as listener:
         listener.listen()
-        server = uvicorn.Server(uvicorn.Config(make_app(look_at(study), token), log_level="warning", ws="none"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        server = make_server(make_app(look_at(study), token, patience=body))
+        thread = threading.Thread(target=run_server, args=(server, listener), kwargs={"patience": header}, daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

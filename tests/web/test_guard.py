@@ -6,6 +6,7 @@ from fastapi.testclient import TestClient
 
 from friend_training.errors import ConfigError, DataError
 from friend_training.web.guard import HEADERS, guarded, is_loopback, token_for
+from helpers import patience
 
 TOKEN = "0123456789abcdef"
 LOCAL = "http://localhost:8747"
@@ -13,7 +14,7 @@ LOCAL = "http://localhost:8747"
 
 def made(token=None, base_url=LOCAL, **options):
     app = FastAPI()
-    guarded(app, token, max_body=100)
+    guarded(app, token, max_body=100, patience=patience.ANSWER)
 
     @app.get("/here")
     def here(name: str = "") -> dict[str, str]:

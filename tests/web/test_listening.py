@@ -3,7 +3,7 @@
 import asyncio
 import socket
 
-from friend_training.web.guard import listening
+from friend_training.web.server import listening
 
 
 def test_answers_do_not_wait_for_acknowledgements() -> None:

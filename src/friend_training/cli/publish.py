@@ -40,6 +40,28 @@ def export(
     Console(stderr=True, highlight=False, soft_wrap=True).print(f"{out}: see its README.md", markup=False)
 
 
+# The token of inspect and serve.
+
+
+TOKEN_VARIABLE = "FRIEND_TRAINING_TOKEN"
+
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar=TOKEN_VARIABLE, help="What every request must bring; in the variable nobody sees it."
+    ),
+]
+
+
+def _to_open(address: str, secret: str | None) -> str:
+    """The address with its token; one that was given in the environment stays there, out of logs and of sight."""
+    if secret is None:
+        return address
+    if secret == os.environ.get(TOKEN_VARIABLE):
+        return f"{address}?token=…  (the token of {TOKEN_VARIABLE})"
+    return f"{address}?token={secret}"
+
+
 # friend-train inspect: a page that walks through the pseudo-labels of a run.
 
 
@@ -50,9 +72,7 @@ def inspect(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 8747,
-    token: Annotated[
-        str | None, typer.Option(envvar="FRIEND_TRAINING_TOKEN", help="What every request must bring.")
-    ] = None,
+    token: Token = None,
     data_dir: DataDir = None,
 ) -> None:
     """Look at the pseudo-labels of a run in a browser, and correct them.
@@ -74,8 +94,8 @@ def inspect(
 
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
 
-    def ready(address: str) -> None:
-        notes.print(f"open {address}", markup=False)
+    def ready(address: str, secret: str | None) -> None:
+        notes.print(f"open {_to_open(address, secret)}", markup=False)
         notes.print("stop with Ctrl-C")
 
     serve_inspector(run, method=method, host=host, port=port, token=token, data_dir=data_dir, ready=ready)
@@ -125,18 +145,12 @@ def _keep_texts(study: Path, data_dir: Path | None) -> None:
         console.print(f"The report shows labels without their texts: {error}", markup=False)
 
 
-TOKEN_VARIABLE = "FRIEND_TRAINING_TOKEN"
-
-
 def serve(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
     method: Method = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 8747,
-    token: Annotated[
-        str | None,
-        typer.Option(help=f"What every request must bring; better in {TOKEN_VARIABLE}, which nobody sees."),
-    ] = None,
+    token: Token = None,
     ltp: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Find predicates with the LTP parser in this folder where none are given."),
@@ -155,24 +169,27 @@ def serve(
 
     Try: friend-train serve runs/demo
     """
-    # Only now torch: --help answers at once.
-    from friend_training.inference.model import load
-    from friend_training.web.guard import listening, token_for
-    from friend_training.web.service.app import abilities_of, make_app
-    from friend_training.web.service.messages import Limits
-    from friend_training.web.service.server import make_server, run_server
+    from friend_training.runs.run import Run
+
+    Run.open(run)  # what cannot be is told at once, before torch is loaded
+
+    from friend_training.web.guard import token_for
+    from friend_training.web.server import address_of, listening, make_server, run_server
 
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
-    secret = token_for(host, token or os.environ.get(TOKEN_VARIABLE) or None)
+    secret = token_for(host, token)
     with listening(host, port) as listener:
+        from friend_training.inference.model import load
+        from friend_training.web.service.app import abilities_of, make_app
+        from friend_training.web.service.messages import Limits
+
         friends = load(run, method, ltp=ltp, device=device)
         abilities = abilities_of(friends)
         for note in abilities.notes:
             notes.print(f"note: {note}", markup=False)
-        name = f"[{host.strip('[]')}]" if ":" in host else host
-        query = "" if secret is None else f"?token={secret}"
-        address = f"http://{name}:{listener.getsockname()[1]}/{query}"
         listener.listen()  # whoever opens the address at once is not refused
-        notes.print(f"{friends.config.name}, {friends.method}: {address}  (stop with Ctrl-C)", markup=False)
+        where = _to_open(address_of(listener), secret)
+        notes.print(f"{friends.config.name}, {friends.method}: {where}  (stop with Ctrl-C)", markup=False)
         limits = Limits()
-        run_server(make_server(make_app(friends, abilities, token=secret, limits=limits), limits), listener, limits)
+        app = make_app(friends, abilities, token=secret, limits=limits)
+        run_server(make_server(app, connections=limits.connections), listener, patience=limits.header)

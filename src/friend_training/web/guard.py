@@ -1,15 +1,16 @@
-"""What stands between the network and our pages: a token, security headers, a limit on bodies, errors in one line.
+"""What stands between the network and our pages: a token, security headers, limits on bodies, errors in one line.
 
 On the loopback address there is no token. Then nobody but this machine may ask, and no foreign web page may do so in
 the name of whoever sits before it: the Host must be a loopback name (DNS rebinding), and the Origin, where a browser
 sends one, must be that same host (cross-site requests).
 """
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
 import secrets
-import socket
+import time
 from collections.abc import Awaitable, Callable
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -106,8 +107,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def guarded(app: FastAPI, token: str | None, max_body: int) -> None:
-    """Guard every request to an app: who asks, how much is sent; and no answer shows a traceback.
+def guarded(app: FastAPI, token: str | None, *, max_body: int, patience: float) -> None:
+    """Guard every request to an app: who asks, how much is sent and how slowly; and no answer shows a traceback.
 
     The token comes as `Authorization: Bearer …`, or once as `?token=…` in the address, which a cookie then replaces.
     """
@@ -115,7 +116,9 @@ def guarded(app: FastAPI, token: str | None, max_body: int) -> None:
         app.add_exception_handler(kind, answer)
     # The last one added stands outermost: headers are on every answer, a stranger's body is not even read.
     app.add_middleware(_LimitedBody, max_body=max_body)
+    app.add_middleware(_Patience, seconds=patience)
     app.add_middleware(_Admission, token=token)
+    app.add_middleware(_OneLength)
     app.add_middleware(_SecurityHeaders)
 
 
@@ -132,6 +135,20 @@ class _SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+class _OneLength:
+    """Refuses a request that says in two ways where its body ends: a proxy before us may take the other one, and then
+    the rest of the body is somebody else's request (request smuggling)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and {"content-length", "transfer-encoding"} <= set(Headers(scope=scope)):
+            await _closing(400, "a body has a Content-Length or a Transfer-Encoding, not both")(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
 
 
 class _Admission:
@@ -174,6 +191,48 @@ class _Admission:
         answer = refusal(401, "a token is needed: open the address printed at the start, or send it as Bearer")
         answer.headers["WWW-Authenticate"] = "Bearer"
         return answer
+
+
+class _Patience:
+    """A body that has not come whole after so many seconds is not waited for (408)."""
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self.app, self.seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        deadline = time.monotonic() + self.seconds
+        whole = late = False
+
+        async def in_time() -> Message:
+            nonlocal whole, late
+            if whole:
+                return await receive()
+            try:
+                message = await asyncio.wait_for(receive(), max(deadline - time.monotonic(), 0))
+            except TimeoutError:
+                late = True
+                return {"type": "http.disconnect"}
+            whole = not message.get("more_body", False)
+            return message
+
+        async def unless_late(message: Message) -> None:
+            if not late:
+                await send(message)
+
+        await self.app(scope, in_time, unless_late)
+        if late:
+            message = f"the body did not come within {self.seconds:g} seconds"
+            await _closing(408, message)(scope, receive, send)
+
+
+def _closing(status: int, message: str) -> Response:
+    """A refusal after which nothing more is read from this connection."""
+    answer = refusal(status, message)
+    answer.headers["Connection"] = "close"
+    return answer
 
 
 class _LimitedBody:
@@ -244,22 +303,3 @@ def _cookie(headers: Headers, name: str) -> str:
 def _same(given: str, token: str) -> bool:
     """In constant time, so that the delay of an answer tells nothing."""
     return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode())
-
-
-# Taking a port before anything else is done, so that one that is taken is told at once.
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket bound to this address; port 0 takes any free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named because asyncio turns Nagle's algorithm off only then; else every answer waits 40 ms.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host.strip("[]"), port))
-    except (OSError, UnicodeError) as error:
-        listener.close()
-        raise ConfigError(
-            f"cannot listen on {host}, port {port}: {error}; choose others by --host and --port"
-        ) from None
-    return listener

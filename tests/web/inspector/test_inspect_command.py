@@ -17,9 +17,9 @@ from friend_training.errors import ConfigError, RunError
 from helpers import patience
 
 
-def started(*arguments: object) -> subprocess.Popen[str]:
+def started(*arguments: object, **more: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "friend_training.cli.main", "inspect", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "300"}
+    environment = {**os.environ, "COLUMNS": "300", **more}
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
 
 
@@ -52,6 +52,22 @@ def test_beyond_this_machine_a_token_is_made_and_printed(study: Path) -> None:
         asked = urllib.request.Request(address, headers={"Authorization": f"Bearer {found[2]}"})
         with urllib.request.urlopen(asked, timeout=patience.ANSWER) as answer:
             assert answer.status == 200
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_token_of_the_environment_is_not_printed(study: Path, host: str) -> None:
+    process = started(study, "--port", "0", "--host", host, FRIEND_TRAINING_TOKEN="0123456789abcdef")
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert re.search(r"open http://[\d.]+:\d+/\?token=…", line) is not None, line
+        assert "FRIEND_TRAINING_TOKEN" in line
+        process.send_signal(signal.SIGINT)
+        process.wait(patience.ANSWER)
+        assert "0123456789abcdef" not in line + process.stderr.read()
     finally:
         process.kill()
         process.wait()

@@ -5,7 +5,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import uvicorn
 from fastapi import FastAPI, HTTPException, Query
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
@@ -13,7 +12,7 @@ from starlette.staticfiles import StaticFiles
 from friend_training.report.names import method_in_words
 from friend_training.runs.corrections import save_correction
 from friend_training.types import ROLES
-from friend_training.web.guard import guarded, listening, token_for
+from friend_training.web.guard import guarded, token_for
 from friend_training.web.inspector.corrections import Said, correction_of
 from friend_training.web.inspector.run_view import Look, look_at
 from friend_training.web.inspector.selection import (
@@ -27,6 +26,7 @@ from friend_training.web.inspector.selection import (
     summary,
 )
 from friend_training.web.inspector.unit_view import listed
+from friend_training.web.server import PATIENCE, address_of, listening, make_server, run_server
 
 STATIC = Path(__file__).parent / "static"
 
@@ -41,10 +41,10 @@ class ExportWanted(Filter):
     format: Literal["jsonl", "parquet"] = "jsonl"
 
 
-def make_app(look: Look, token: str | None = None) -> FastAPI:
+def make_app(look: Look, token: str | None = None, *, patience: float = PATIENCE) -> FastAPI:
     """The inspector of a run. There is no documentation page: it would load scripts from elsewhere."""
     app = FastAPI(title="friend-training inspector", docs_url=None, redoc_url=None, openapi_url=None)
-    guarded(app, token, MAX_BODY)
+    guarded(app, token, max_body=MAX_BODY, patience=patience)
     app.mount("/static", StaticFiles(directory=STATIC))
 
     @app.get("/")
@@ -144,15 +144,12 @@ def serve_inspector(
     port: int,
     token: str | None,
     data_dir: Path | None,
-    ready: Callable[[str], None],
+    ready: Callable[[str, str | None], None],
 ) -> None:
-    """Serve until Ctrl-C. `ready` is told the address to open, with the token in it if there is one."""
+    """Serve until Ctrl-C. `ready` is told the address, and the token that every request must bring, if there is one."""
     secret = token_for(host, token)
     with listening(host, port) as listener:
         app = make_app(look_at(folder, method, data_dir), secret)
         listener.listen()  # whoever opens the address at once waits a moment and is not refused
-        name = f"[{host}]" if ":" in host else host
-        query = "" if secret is None else f"?token={secret}"
-        ready(f"http://{name}:{listener.getsockname()[1]}/{query}")
-        config = uvicorn.Config(app, log_level="warning", ws="none", server_header=False, timeout_graceful_shutdown=2)
-        uvicorn.Server(config).run(sockets=[listener])
+        ready(address_of(listener), secret)
+        run_server(make_server(app), listener, patience=PATIENCE)

@@ -31,7 +31,7 @@ from friend_training.web.service.messages import (
     predicates_of,
     turns_of,
 )
-from friend_training.web.service.server import Metrics, Patience, Timed
+from friend_training.web.service.metrics import Metrics, Timed
 
 # What the models of a run can be asked here: found out at the start, so that nobody is told later.
 
@@ -145,7 +145,7 @@ def make_app(
     """An app that answers for these models; `token` is asked for as `web.guard` says."""
     limits = limits or Limits()
     metrics = Metrics(lambda: batcher.waiting)
-    batcher: Batcher[Question, Answer] = Batcher(friends.answer, limits, metrics.batches.add)
+    batcher: Batcher[Question, Answer] = Batcher(friends.answer, limits, metrics.worked_on)
 
     @asynccontextmanager
     async def working(app: FastAPI) -> AsyncIterator[None]:
@@ -161,9 +161,8 @@ def make_app(
         redoc_url=None,
         lifespan=working,
     )
-    guarded(app, token, BODY_BYTES)
+    guarded(app, token, max_body=BODY_BYTES, patience=limits.body)
     app.add_exception_handler(RequestValidationError, _wrong_values)
-    app.add_middleware(Patience, seconds=limits.body)
     app.add_middleware(Timed, metrics=metrics, endpoints=ENDPOINTS)
     _add_models(app, Desk(batcher, abilities))
     _add_state(
