@@ -15,8 +15,8 @@ from helpers.machine import fingerprint
 from helpers.recorded_runs import RECORDED, RUNS, description
 
 TOLERANCE = 0.005
-"""How far the mean size of weights may be off (relative) on another machine. Means of scores are not compared there: one
-of a dozen labels that stands at a tie moves them by any amount."""
+"""How far the mean size of weights may be off (relative) on another machine. Means of scores are not compared there:
+one of a dozen labels that stands at a tie moves them by any amount."""
 
 
 @pytest.fixture(scope="module", params=["toy", "small", pytest.param("small-with-controls", marks=pytest.mark.slow)])
