@@ -84,7 +84,7 @@ class Precision:
 
     With a `confidence` that is a promise, which may be broken in one run of 1 / (1 − confidence) at most: the threshold
     is the lowest that a fixed sequence of tests reaches, and nothing is chosen where no test passes. Without one it is
-    an estimate, which misses its target about as often as it meets it: the lowest threshold of which so many are
+    an estimate, which misses its target in up to half of all runs: the lowest threshold of which so many are
     expected to be right, and the best where there is none. Choices of fewer than `at_least` dev units prove nothing.
     """
 

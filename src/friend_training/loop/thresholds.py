@@ -3,7 +3,7 @@
 Three ways, and each record says which it was. An *estimate* (`Precision` without a confidence) takes the lowest
 threshold whose choice is expected to be right often enough: of what was counted on dev and of what scores promise after
 temperature scaling, the lower. Whoever looks through all thresholds for one that seems good enough finds one that is
-not about half of the time. A *bound* (`Precision` with a confidence) holds for all thresholds that it looks at: a
+not, up to half of the time. A *bound* (`Precision` with a confidence) holds for all thresholds that it looks at: a
 sequence fixed beforehand is tested from the highest threshold down, each by the Clopper-Pearson bound, up to the first
 that fails. *False discovery* (`FalseDiscovery`) keeps the share of wrong ones among the chosen below a level on average
 over runs: conformal p-values from the wrong dev units, and the rule of Benjamini and Hochberg on the pool.
@@ -12,7 +12,6 @@ over runs: conformal p-values from the wrong dev units, and the rule of Benjamin
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
-from scipy.stats import beta, binom
+from scipy.stats import beta
 
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.selector import FalseDiscovery, Nothing, Precision, Scores, Selector, Threshold
@@ -152,24 +151,14 @@ def _estimated(scores: ArrayLike, correct: ArrayLike, aim: Precision) -> Aimed:
 CUTS = 20
 """So many thresholds are tested at most: fewer are coarser, and of more one is likelier to fail by bad luck."""
 
+FIRST = 4
+"""The first choice that is tested is the best quarter of dev. Of fewer units one mistake more fails the test, and a
+sequence that fails at its beginning chooses nothing."""
+
 
 def fewest_units(target: float, confidence: float) -> int:
     """How many dev units could promise a precision if every one of them were right."""
     return math.ceil(math.log(1 - confidence) / math.log(target) - ROUNDING)
-
-
-@cache
-def units_to_begin_with(target: float, confidence: float) -> int:
-    """The size of the first choice that is tested: the smallest that passes more often than not if it is good.
-
-    Good means half-way between the target and perfection. A smaller choice would fail for a single mistake, and a
-    sequence that fails at its beginning chooses nothing.
-    """
-    first = fewest_units(target, confidence)
-    sizes = np.arange(first, first + 64 * max(1, round(1 / (1 - target))))
-    needed = binom.ppf(confidence, sizes, target) + 1
-    passes = binom.sf(needed - 1, sizes, (1 + target) / 2) >= 0.5
-    return int(sizes[np.argmax(passes)]) if passes.any() else int(sizes[-1])
 
 
 def precision_at_least(right: int, units: int, confidence: float) -> float:
@@ -180,9 +169,9 @@ def precision_at_least(right: int, units: int, confidence: float) -> float:
 def _bounded(scores: ArrayLike, correct: ArrayLike, target: float, confidence: float, at_least: int) -> Aimed:
     """The last threshold of the sequence before one fails.
 
-    The sequence depends on the number of dev units alone: from the first choice that is worth a test in equal steps to
-    all of them. As each threshold is tested only if those above it have passed, the probability that any wrong one
-    passes is that of the first wrong one, 1 − confidence.
+    The sequence depends on the number of dev units alone: from the best quarter of them in equal steps to all. As each
+    threshold is tested only if those above it have passed, the probability that any wrong one passes is that of the
+    first wrong one, 1 − confidence.
     """
     empty = Aimed(None, False, None, 0, 0, None, rests_on="bound", target=target, confidence=confidence)
     needed = fewest_units(target, confidence)
@@ -195,7 +184,7 @@ def _bounded(scores: ArrayLike, correct: ArrayLike, target: float, confidence: f
     found = replace(empty, units=units, needed=needed)
     if units < needed:
         return replace(found, warnings=(_too_few(units, target, confidence),))
-    first = min(units, max(units_to_begin_with(target, confidence), at_least))
+    first = min(units, max(at_least, needed, units // FIRST))
     for cut in np.unique(np.linspace(first, units, CUTS).round().astype(int)):
         chosen = int(np.searchsorted(-values, -values[cut - 1], side="right"))  # equal scores are chosen together
         bound = precision_at_least(int(right[chosen - 1]), chosen, confidence)
@@ -208,8 +197,7 @@ def _bounded(scores: ArrayLike, correct: ArrayLike, target: float, confidence: f
 def _too_few(units: int, target: float, confidence: float) -> str:
     return (
         f"{units} units of dev cannot promise a precision of {target:g} with confidence {confidence:g}, however right"
-        f" they are: {fewest_units(target, confidence)} could, with {units_to_begin_with(target, confidence)} it is"
-        " likely; nothing is chosen"
+        f" they are: {fewest_units(target, confidence)} could; nothing is chosen"
     )
 
 
