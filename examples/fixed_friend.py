@@ -13,8 +13,8 @@ from friend_training.friendships.polarity import NEGATIVE, POLARITIES, POSITIVE,
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.methods.friend_training import fdt
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.task import ClassifierTask
-from friend_training.tasks.sources import FixedTask
+from friend_training.tasks.estimators.task import Estimator
+from friend_training.tasks.sources import AnswerFile, Rule
 from friend_training.types import Text
 
 STARS = {"1": NEGATIVE, "2": NEGATIVE, "4": POSITIVE, "5": POSITIVE}  # what a rating says about the polarity
@@ -60,12 +60,12 @@ def main(folder: Path) -> tuple[float, float]:
     gold, dev, pool = (reviews(n, seed) for seed, n in enumerate((16, 300, 500)))
     run = Run.create(folder, "", {})
     write_stars(folder / "stars.jsonl", pool)
-    task = ClassifierTask("polarity", make_pipeline(CountVectorizer(), LogisticRegression()))
+    task = Estimator("polarity", make_pipeline(CountVectorizer(), LogisticRegression()))
     once = Training(steps=1)
     plans = {
         "polarity": TaskPlan(task, gold, dev, once, once, [Selector(TotalAgreement())] * 2),
-        "rule": fixed_friend(FixedTask.from_rule("rule", by_rule, version="four words")),
-        "stars": fixed_friend(FixedTask.from_file("stars", folder / "stars.jsonl")),
+        "rule": fixed_friend(Rule("rule", by_rule, version="four words")),
+        "stars": fixed_friend(AnswerFile("stars", folder / "stars.jsonl")),
     }
     friendships = polarity_friends({"polarity": POLARITIES, "rule": POLARITIES, "stars": STARS})
     texts = [text for text, _ in pool]

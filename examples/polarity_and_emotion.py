@@ -13,7 +13,7 @@ from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import base
 from friend_training.methods.friend_training import fdt
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.task import ClassifierTask
+from friend_training.tasks.estimators.task import Estimator
 from friend_training.types import Text
 
 WORDS = {  # what people say in this small world, by emotion; half of what they say is small talk
@@ -49,7 +49,7 @@ def main(folder: Path) -> dict[str, tuple[float, float]]:
         model = make_pipeline(CountVectorizer(), LogisticRegression(class_weight="balanced"))
         # The best 200, and of each label no more than its share in gold.
         select = Selector(TopN(200), confidence_weight=0.2, balance=gold_shares([label for _, label in own]))
-        return TaskPlan(ClassifierTask(name, model), own, on_dev, once, once, [select] * 3, {"test": on_test})
+        return TaskPlan(Estimator(name, model), own, on_dev, once, once, [select] * 3, {"test": on_test})
 
     plans = {"polarity": plan("polarity", 1), "emotion": plan("emotion", 2)}
     settings = LoopSettings(seed=1, iterations=3)

@@ -13,8 +13,8 @@ from friend_training.friendships.polarity import MELD, POLARITIES, polarity_frie
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.methods.friend_training import fdt
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.task import ClassifierTask
-from friend_training.tasks.sources import FixedTask
+from friend_training.tasks.estimators.task import Estimator
+from friend_training.tasks.sources import Rule
 from friend_training.types import Text
 
 EMOTION = {"positive": "joy", "negative": "anger", "neutral": "neutral"}
@@ -40,10 +40,10 @@ def main(folder: Path) -> dict[int, Triangle]:
     def plan(name: str, column: int) -> TaskPlan:
         own, on_dev = ([(one[0], str(one[column])) for one in some] for some in (gold, dev))
         model = make_pipeline(CountVectorizer(), MultinomialNB())
-        task = ClassifierTask(name, model, features=lambda texts: [text.text.split()[column - 1] for text in texts])
+        task = Estimator(name, model, features=lambda texts: [text.text.split()[column - 1] for text in texts])
         return TaskPlan(task, own, on_dev, once, once, select)
 
-    rule = FixedTask.from_rule("rule", lambda given: given.text.split()[2].rstrip("012"))
+    rule = Rule("rule", lambda given: given.text.split()[2].rstrip("012"))
     plans = {"polarity": plan("polarity", 1), "emotion": plan("emotion", 2), "rule": fixed_friend(rule)}
     friendships = polarity_friends({"polarity": POLARITIES, "emotion": MELD, "rule": POLARITIES})
     run, texts = Run.create(folder, "", {}), [text for text, _, _ in pool]

@@ -17,7 +17,7 @@ from friend_training.report.page import write_report
 from friend_training.runs.corrections import Correction, read_corrections, save_correction
 from friend_training.study.config import load_config
 from friend_training.study.open import open_task
-from friend_training.tasks.sources import FixedTask
+from friend_training.tasks.sources import AnswerFile
 from helpers.tiny_config import TEXT
 from helpers.untrained_run import make_run
 
@@ -81,6 +81,6 @@ def test_settings_predictions_and_corrections_are_found_by_strings(place: str) -
     Path(place, "mein Lauf.yaml").write_text(TEXT, encoding="utf-8")
     assert load_config(f"{place}/mein Lauf.yaml").name == "tiny"
     Path(place, "said.jsonl").write_text('{"id": "1", "label": "good", "confidence": 0.5}\n', encoding="utf-8")
-    assert FixedTask.from_file("file", f"{place}/said.jsonl").name == "file"
+    assert AnswerFile("file", f"{place}/said.jsonl").name == "file"
     save_correction(place, Correction("mood", "a", "rejected"))
     assert [correction.unit for correction in read_corrections(place)] == ["a"]

@@ -34,8 +34,8 @@ from friend_training.methods.friend_training import fdt
 from friend_training.methods.self_training import sst
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.task import ClassifierTask, texts
-from friend_training.tasks.sources import FixedTask, read_lexicon
+from friend_training.tasks.estimators.task import Estimator, texts
+from friend_training.tasks.sources import Rule, read_lexicon
 
 LABELS, POOL, ITERATIONS = 100, 6000, 3
 TASKS = ("polarity", "emotion")
@@ -91,9 +91,7 @@ class Study:
         """The vectorizer is made from the pool, which every method may see; the classes are weighed alike."""
         vectorizer = _vectorizer(self.data.name).fit([text.text for text in self.pool])
         model = LogisticRegression(C=10, max_iter=200, tol=1e-3, class_weight="balanced")
-        task = ClassifierTask(
-            name, model, features=lambda inputs: vectorizer.transform(texts(inputs)), main_metric="macro_f1"
-        )
+        task = Estimator(name, model, features=lambda inputs: vectorizer.transform(texts(inputs)), metric="macro_f1")
         pairs = polarity_examples if name == "polarity" else emotion_examples
         gold = pairs(self.shot.polarity_gold if name == "polarity" else self.shot.emotion_gold)
         test = {"test": pairs(self.data.test)}
@@ -118,11 +116,11 @@ class Study:
         three = {"polarity": POLARITIES, "emotion": SETS[self.data.name], "lexicon": POLARITIES}
         return polarity_friends(three if lexicon else {name: three[name] for name in TASKS})
 
-    def lexicon(self, undecided: str | None) -> FixedTask:
+    def lexicon(self, undecided: str | None) -> Rule:
         """A list of words in the corpus' language that lies beside this file."""
         language = {"meld": "english", "cped": "chinese"}[self.data.name]
         words = read_lexicon(Path(__file__).parent / f"{language}.txt", spaced=language == "english")
-        return FixedTask.from_rule("lexicon", replace(words, undecided=undecided), version=language)
+        return Rule("lexicon", replace(words, undecided=undecided), version=language)
 
     def run(self, method: str, *, count: int = 0, undecided: str | None = "neutral") -> tuple[Run, dict[str, Outcome]]:
         """One method, in a run folder of its own."""

@@ -12,13 +12,27 @@ from friend_training.rooms import opened_on_first_use
 
 __version__ = "0.1.0"
 
-__all__ = ["FriendTrainedModel", "TextClassification", "__version__", "label_friendship", "load"]
+__all__ = [
+    "AnswerFile",
+    "Endpoint",
+    "Estimator",
+    "FriendTrainedModel",
+    "Rule",
+    "TextClassification",
+    "TokenClassification",
+    "__version__",
+    "label_friendship",
+    "load",
+]
 
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a name is opened on first use
     from friend_training.friendships.labels import label_friendship
     from friend_training.inference.model import load
     from friend_training.inference.transformers_model import FriendTrainedModel
+    from friend_training.tasks.estimators.task import Estimator
+    from friend_training.tasks.sources import AnswerFile, Endpoint, Rule
     from friend_training.tasks.text_classification.task import TextClassification
+    from friend_training.tasks.token_classification.task import TokenClassification
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -26,7 +40,10 @@ else:
             "friendships.labels": ("label_friendship",),
             "inference.model": ("load",),
             "inference.transformers_model": ("FriendTrainedModel",),
+            "tasks.estimators.task": ("Estimator",),
+            "tasks.sources": ("AnswerFile", "Endpoint", "Rule"),
             "tasks.text_classification.task": ("TextClassification",),
+            "tasks.token_classification.task": ("TokenClassification",),
         },
     )
 

@@ -58,7 +58,7 @@ EXTRAS = {
     "uvicorn": "serving",
     "prometheus_client": "serving",
     "sklearn": "sklearn",
-    "joblib": "sklearn",
+    "skops": "sklearn",
     "onnx": "onnx",
     "onnxscript": "onnx",
     "onnxruntime": "onnx",

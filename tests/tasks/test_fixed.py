@@ -5,14 +5,16 @@ import pytest
 
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.selector import Selector, Threshold
-from friend_training.core.task import FitPlan, Task
+from friend_training.core.task import FitPlan, Prediction, Task
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.runs.run import Run
-from friend_training.tasks.estimators.task import ClassifierTask
-from friend_training.tasks.sources import Answer, FixedTask
+from friend_training.tasks.estimators.task import Estimator
+from friend_training.tasks.sources import Answer, AnswerFile, FixedTask, Rule
+from friend_training.tasks.token_classification.metrics import token_scores
 from friend_training.testing import check_task
+from friend_training.types import Tags
 from helpers.texts_and_models import inputs, pipeline, reviews
 
 
@@ -20,8 +22,8 @@ def by_words(given) -> str | None:
     return "good" if "lovely" in given.text else "bad" if "rude" in given.text else None
 
 
-def rule(version: str = "1") -> FixedTask:
-    return FixedTask.from_rule("rule", by_words, version=version)
+def rule(version: str = "1") -> Rule:
+    return Rule("rule", by_words, version=version)
 
 
 def write(path: Path, *lines: object) -> Path:
@@ -41,7 +43,7 @@ def test_a_rule_is_a_task():
 
 def test_a_file_of_predictions_is_a_task(tmp_path):
     path = predictions_of(tmp_path, inputs(10, 2) + inputs(12, 3))
-    check_task(lambda: FixedTask.from_file("file", path), gold=reviews(10, 1), dev=reviews(10, 2), inputs=inputs(12, 3))
+    check_task(lambda: AnswerFile("file", path), gold=reviews(10, 1), dev=reviews(10, 2), inputs=inputs(12, 3))
 
 
 def test_a_service_answers_in_batches_and_may_be_in_doubt():
@@ -82,24 +84,83 @@ def test_silence_counts_as_wrong():
         ([{"id": "a", "label": "good"}, {"id": "b"}], r"said.jsonl:2: label: Field required"),
         ([{"id": "a", "label": "good", "confidence": 1.5}], r"said.jsonl:1: confidence: .*less than or equal to 1"),
         ([{"id": "a", "label": "good", "sure": 1}], r"said.jsonl:1: sure: Extra inputs are not permitted"),
-        ([{"id": "a", "label": "x"}, {"id": "a", "label": "y"}], r"said.jsonl:2: a second prediction for 'a'"),
+        ([{"id": "a", "label": "x"}, {"id": "a", "label": "y"}], r"said.jsonl:2: a second answer for 'a'"),
     ],
 )
 def test_a_wrong_line_says_where(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
-        FixedTask.from_file("file", write(tmp_path / "said.jsonl", *lines))
+        AnswerFile("file", write(tmp_path / "said.jsonl", *lines))
 
 
-def test_an_input_the_file_does_not_know_is_an_error(tmp_path):
-    task = FixedTask.from_file("file", write(tmp_path / "said.jsonl", {"id": "a", "label": "good"}))
-    with pytest.raises(DataError, match=r"no prediction for input '3-0'; the file has 1 others"):
-        task.predict(inputs(1, 3))
+def test_an_input_the_file_does_not_have_has_no_answer(tmp_path):
+    task = AnswerFile("file", write(tmp_path / "said.jsonl", {"id": "3-1", "label": "good"}))
+    assert task.predict(inputs(2, 3)) == [[], [Prediction("3-1", "good", 1.0)]]
     with pytest.raises(DataError, match=r"none.jsonl: no such file"):
-        FixedTask.from_file("file", tmp_path / "none.jsonl")
+        AnswerFile("file", tmp_path / "none.jsonl")
+
+
+def test_a_csv_file_has_the_same_names_as_columns(tmp_path):
+    path = write(tmp_path / "said.csv", "id,label,confidence", '3-0,"good, or so",0.25', "3-1,,", "3-2,bad,")
+    labels = [units[0].label if units else None for units in AnswerFile("file", path).predict(inputs(4, 3))]
+    assert labels == ["good, or so", None, "bad", None]
+    assert AnswerFile("file", path).predict(inputs(1, 3)) == [[Prediction("3-0", "good, or so", 0.25)]]
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["id,polarity", "a,good"], r"said.csv:1: columns are id, polarity; expected id, label and perhaps confidence"),
+        (["id,label,confidence", "a,good,2"], r"said.csv:2: confidence: .*less than or equal to 1"),
+        (["id,label", "a,good,really"], r"said.csv:2: too many cells"),
+        (["id,label", "a,good", "a,bad"], r"said.csv:3: a second answer for 'a'"),
+    ],
+)
+def test_a_wrong_row_says_where(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        AnswerFile("file", write(tmp_path / "said.csv", *lines))
+
+
+def test_labels_may_have_parts(tmp_path):
+    """The same in JSON lines and in a CSV file; what has parts is right as a whole or by metrics of its own."""
+    label = {"tags": ["B-who", "O"]}
+    lines = write(tmp_path / "said.jsonl", {"id": "3-0", "label": label})
+    rows = write(tmp_path / "said.csv", "id,label", "3-0," + '"' + json.dumps(label).replace('"', '""') + '"')
+    gold = [(inputs(1, 3)[0], Tags(("B-who", "B-where")))]
+    for path in (lines, rows):
+        whole = AnswerFile("file", path, label_type=Tags)
+        assert whole.predict(inputs(1, 3)) == [[Prediction("3-0", Tags(("B-who", "O")), 1.0)]]
+        assert whole.evaluate(gold)["accuracy"] == 0.0
+        by_word = AnswerFile("file", path, label_type=Tags, metric="span_f1", scores=token_scores)
+        assert by_word.evaluate(gold)["accuracy"] == 50.0
+    with pytest.raises(DataError, match=r"said.jsonl:1: label.*: Input should be"):
+        AnswerFile("file", lines, label_type=int)
+
+
+def test_a_rule_may_be_in_doubt_and_its_labels_may_have_parts():
+    def tagged(given):
+        return Tags(tuple("O" for _ in given.text.split())), 0.5
+
+    (units,) = Rule("rule", tagged, label_type=Tags).predict(inputs(1, 3))
+    assert (units[0].label, units[0].confidence) == (Tags(("O",) * 4), 0.5)
+    pairs = Rule("rule", lambda given: Answer((1, 2), 0.25), label_type=tuple[int, int])
+    assert pairs.predict(inputs(1, 3)) == [[Prediction("3-0", (1, 2), 0.25)]]
+
+
+@pytest.mark.parametrize("said", [3, ("good", 1.5), ("good", float("nan")), ("good", "sure"), ["good"]])
+def test_what_is_no_answer_of_a_rule_is_told(said):
+    with pytest.raises(ConfigError, match=r"task rule: for input '3-0' the rule gave .*, expected a label \(str\)"):
+        Rule("rule", lambda given: said).predict(inputs(1, 3))
+
+
+def test_a_rule_that_fails_is_told():
+    with pytest.raises(ConfigError, match=r"task rule: the rule failed for input '3-0', ZeroDivisionError"):
+        Rule("rule", lambda given: 1 // 0).predict(inputs(1, 3))
+    with pytest.raises(ConfigError, match="task rule: the rule is 'good', expected a function"):
+        Rule("rule", "good")
 
 
 def test_null_is_no_answer(tmp_path):
-    task = FixedTask.from_file("file", write(tmp_path / "said.jsonl", {"id": "3-0", "label": None}))
+    task = AnswerFile("file", write(tmp_path / "said.jsonl", {"id": "3-0", "label": None}))
     assert task.predict(inputs(1, 3)) == [[]]
 
 
@@ -112,12 +173,12 @@ def test_a_run_refuses_another_friend(tmp_path):
 
 def test_another_file_is_another_friend(tmp_path):
     path = predictions_of(tmp_path, inputs(2, 1))
-    task, kept = FixedTask.from_file("file", path), tmp_path / "kept"
+    task, kept = AnswerFile("file", path), tmp_path / "kept"
     kept.mkdir()
     task.save(kept)
     path.write_text(path.read_text().replace("0.5", "0.6"))
     with pytest.raises(RunError, match="the fixed friend of this run was"):
-        FixedTask.from_file("file", path).load(kept)
+        AnswerFile("file", path).load(kept)
 
 
 def friends() -> Friendship:
@@ -139,7 +200,7 @@ def train(folder: Path, friend: TaskPlan, iterations: int = 2):
 def go_on(run: Run, friend: TaskPlan, iterations: int = 2):
     once = Training(steps=1)
     selectors = [Selector(Threshold(0.8))] * iterations
-    mood = TaskPlan(ClassifierTask("mood", pipeline()), reviews(20, 1), reviews(20, 2), once, once, selectors)
+    mood = TaskPlan(Estimator("mood", pipeline()), reviews(20, 1), reviews(20, 2), once, once, selectors)
     settings = LoopSettings(seed=1, iterations=iterations, shard_size=25)
     plans = {"mood": mood, "rule": friend}
     return friend_train(run, plans, [friends()], inputs(60, 3), settings=settings)
@@ -173,7 +234,7 @@ def test_a_run_that_is_resumed_with_another_friend_is_refused(tmp_path):
 
 def test_a_trained_task_needs_dev(tmp_path):
     once = Training(steps=1)
-    plan = TaskPlan(ClassifierTask("mood", pipeline()), reviews(20, 1), (), once, once, [Selector(Threshold(0.8), 1.0)])
+    plan = TaskPlan(Estimator("mood", pipeline()), reviews(20, 1), (), once, once, [Selector(Threshold(0.8), 1.0)])
     with pytest.raises(ConfigError, match="task 'mood' has no dev examples"):
         friend_train(
             Run.create(tmp_path / "run", "", {}), {"mood": plan}, (), inputs(9, 3), settings=LoopSettings(1, 1)

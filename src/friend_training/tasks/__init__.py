@@ -6,7 +6,7 @@ srl               sentence-level semantic role labelling: the trained bridge
 parsing/          constituency, dependency, tagging
 text_classification, token_classification    on any encoder; transformers loads what they save
 estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
-sources           friends that are never trained: rules, files of predictions
+sources           friends that are never trained: rules, files of answers, services
 role_labelling    what csrl and srl share: network, predicate-aware mask, BIO tags
 dialogue_input    dialogues as tokens, for csrl and rewriting
 auto_classifier   the network of both classification tasks: transformers' own
@@ -17,49 +17,51 @@ from typing import TYPE_CHECKING
 from friend_training.rooms import opened_on_first_use
 
 __all__ = [
-    "ClassifierTask",
+    "AnswerFile",
+    "Endpoint",
+    "Estimator",
     "FixedTask",
+    "Rule",
+    "TextClassification",
+    "TokenClassification",
     "constituency_task",
     "csrl_task",
     "dependency_task",
     "label_names",
     "read_lexicon",
-    "read_predictions",
     "rewriting_task",
     "srl_task",
     "tag_names",
     "tag_set",
     "tagging_task",
-    "text_classification_task",
     "texts",
-    "token_classification_task",
     "tree_names",
 ]
 
 if TYPE_CHECKING:
     from friend_training.tasks.csrl.task import csrl_task
-    from friend_training.tasks.estimators.task import ClassifierTask, texts
+    from friend_training.tasks.estimators.task import Estimator, texts
     from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
     from friend_training.tasks.parsing.dependency.task import dependency_task
     from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
     from friend_training.tasks.rewriting.task import rewriting_task
-    from friend_training.tasks.sources import FixedTask, read_lexicon, read_predictions
+    from friend_training.tasks.sources import AnswerFile, Endpoint, FixedTask, Rule, read_lexicon
     from friend_training.tasks.srl.task import srl_task
-    from friend_training.tasks.text_classification.task import label_names, text_classification_task
-    from friend_training.tasks.token_classification.task import tag_set, token_classification_task
+    from friend_training.tasks.text_classification.task import TextClassification, label_names
+    from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
             "csrl.task": ("csrl_task",),
-            "estimators.task": ("ClassifierTask", "texts"),
+            "estimators.task": ("Estimator", "texts"),
             "parsing.constituency.task": ("constituency_task", "tree_names"),
             "parsing.dependency.task": ("dependency_task",),
             "parsing.tagging.task": ("tag_names", "tagging_task"),
             "rewriting.task": ("rewriting_task",),
-            "sources": ("FixedTask", "read_lexicon", "read_predictions"),
+            "sources": ("AnswerFile", "Endpoint", "FixedTask", "Rule", "read_lexicon"),
             "srl.task": ("srl_task",),
-            "text_classification.task": ("label_names", "text_classification_task"),
-            "token_classification.task": ("tag_set", "token_classification_task"),
+            "text_classification.task": ("TextClassification", "label_names"),
+            "token_classification.task": ("TokenClassification", "tag_set"),
         },
     )

@@ -1,129 +1,82 @@
-"""A friend that is never trained: a rule, an outside service or a file of predictions, as a task of the loop."""
+"""Friends that are never trained, as tasks of the loop: a rule, a file of answers, a service that is asked.
 
+`FixedTask` is what they have in common; whatever else answers is a task by it.
+"""
+
+import csv
 import hashlib
+import http.client
+import io
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+import os
+import re
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from friend_training.core.counts import Evaluation
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.errors import DataError, FriendTrainingError, RunError
-from friend_training.tasks.class_metrics import ClassMetric, classification_scores
-
-
-class PredictionLine(BaseModel):
-    """A line of a file of predictions made elsewhere, one JSON object per input.
-
-        {"id": "meld:12.3", "label": "positive", "confidence": 0.83}
-
-    `confidence` is from 0 to 1 and may be left out (1). A label of null means that there is no prediction for this
-    input. An input that the file does not name at all is an error: ids that do not fit would otherwise be taken for a
-    friend without predictions.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    id: str
-    label: str | None
-    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """The lines of a file by id, and the digest of its content."""
-
-    path: Path
-    lines: dict[str, PredictionLine]
-    digest: str
-
-    def of(self, id: str) -> PredictionLine:
-        if id not in self.lines:
-            raise DataError(f"no prediction for input {id!r}; the file has {len(self.lines)} others", path=self.path)
-        return self.lines[id]
-
-
-def read_predictions(path: str | Path) -> Predictions:
-    """The whole file; the first line that is not right is an error."""
-    path = Path(path)
-    if not path.is_file():
-        raise DataError("no such file", path=path)
-    content = path.read_bytes()
-    lines: dict[str, PredictionLine] = {}
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.strip():
-            found = _parsed(line, path, number)
-            if found.id in lines:
-                raise DataError(f"a second prediction for {found.id!r}", path=path, line=number)
-            lines[found.id] = found
-    return Predictions(path, lines, hashlib.sha256(content).hexdigest())
-
-
-def _parsed(line: bytes, path: Path, number: int) -> PredictionLine:
-    try:
-        return PredictionLine.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{where + ': ' if where else ''}{first['msg']}", path=path, line=number) from None
-
+from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
+from friend_training.runs.files import one_at_a_time
+from friend_training.tasks.class_metrics import classification_scores
+from friend_training.types import text_of, words_of
 
 NOTE = "task.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The prediction of a fixed friend for one input, and how sure it is."""
+    """The label of a fixed friend for one input, and how sure it is."""
 
-    label: str
+    label: Any
     confidence: float = 1.0
 
 
 Answers = Callable[[Sequence[Any]], Sequence[Answer | None]]
 """A batch of inputs → one answer each; None where the friend has none, and then there is nothing to match."""
 
+Scores = Callable[[Sequence[Any], Sequence[Any]], Evaluation]
+"""Predicted labels, None where there is none, and gold labels → metrics."""
+
 
 class FixedTask:
     """Whatever answers, as a friend: it predicts and matches, `fit` does nothing, and none of its labels are chosen.
 
-    Its plan is `core.plan.fixed_friend(task)`: no gold, no training, and dev only if you want to see it scored.
+    Its plan is `loop.plan.fixed_friend(task)`: no gold, no training, and dev only if you want to see it scored.
     `version` names the thing that answers. It is saved in the run folder, and a run that is resumed with another
-    version is refused. It is queried anew in every iteration: what costs money or changes its mind (a service)
-    should be queried once, its answers written to a file, and the file used (`from_file`, which takes the file's digest
-    as its version).
+    version is refused. `answers` is asked anew in every iteration.
+
+    Labels are of `label_type`, anything that pydantic reads. Gold is pairs of an input and its label. Without `scores`
+    a label is right as a whole (accuracy and macro-F1); labels with parts have metrics of their own, as
+    `token_scores` for tags.
     """
 
-    label_type: Any = str
+    trained = False
 
     def __init__(
-        self, name: str, answers: Answers, *, version: str = "", main_metric: ClassMetric = "accuracy"
+        self,
+        name: str,
+        answers: Answers,
+        *,
+        version: str = "",
+        label_type: Any = str,
+        metric: str = "accuracy",
+        scores: Scores | None = None,
     ) -> None:
-        self.name, self.version, self.main_metric = name, version, main_metric
+        self.name, self.version, self.label_type, self.main_metric = name, version, label_type, metric
         self._answers = answers
-
-    @classmethod
-    def from_rule(cls, name: str, rule: Callable[[Any], str | None], *, version: str = "") -> "FixedTask":
-        """A function of one input. It is never in doubt: its confidence is 1."""
-
-        def answers(inputs: Sequence[Any]) -> list[Answer | None]:
-            return [None if label is None else Answer(label) for label in map(rule, inputs)]
-
-        return cls(name, answers, version=version)
-
-    @classmethod
-    def from_file(cls, name: str, path: str | Path) -> "FixedTask":
-        """Predictions made elsewhere, by the id of the input (see prediction_file.py)."""
-        path = Path(path)
-        predictions = read_predictions(path)
-
-        def answers(inputs: Sequence[Any]) -> list[Answer | None]:
-            found = [predictions.of(given.id) for given in inputs]
-            return [None if line.label is None else Answer(line.label, line.confidence) for line in found]
-
-        return cls(name, answers, version=predictions.digest)
+        self._scores = scores or WholeLabels(label_type)
 
     def fit(
         self, gold: Sequence[Any], pseudo: Sequence[PseudoLabel], *, dev: Sequence[Any], plan: FitPlan
@@ -141,12 +94,10 @@ class FixedTask:
             for given, answer in zip(inputs, answers, strict=True)
         ]
 
-    def evaluate(self, gold: Sequence[tuple[Any, str]]) -> Mapping[str, float]:
+    def evaluate(self, gold: Sequence[tuple[Any, Any]]) -> Evaluation:
         """No answer is a wrong one."""
         predicted = self.predict([given for given, _ in gold])
-        return classification_scores(
-            [units[0].label if units else None for units in predicted], [label for _, label in gold]
-        )
+        return self._scores([units[0].label if units else None for units in predicted], [label for _, label in gold])
 
     def save(self, folder: Path) -> None:
         """There are no weights: what is saved is a note of who answered."""
@@ -161,6 +112,496 @@ class FixedTask:
 
     def _note(self) -> dict[str, str]:
         return {"task": self.name, "fixed": "yes", "version": self.version}
+
+
+@dataclass(frozen=True, slots=True)
+class WholeLabels:
+    """Accuracy and macro-F1 of labels of any type: one that is not right as a whole is wrong."""
+
+    label_type: Any
+
+    def __call__(self, predicted: Sequence[Any], gold: Sequence[Any]) -> Evaluation:
+        if self.label_type is str:
+            return classification_scores(predicted, gold)
+        to_json = TypeAdapter(self.label_type).dump_json
+        written = [None if label is None else to_json(label).decode() for label in predicted]
+        return classification_scores(written, [to_json(label).decode() for label in gold])
+
+
+class Rule(FixedTask):
+    """A function of one input, as a friend: it gives a label, a pair of a label and a confidence, or None (no answer).
+
+    A label alone has the confidence 1. A label that is itself a pair with a number is given as an `Answer`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rule: Callable[[Any], Any],
+        *,
+        version: str = "",
+        label_type: Any = str,
+        metric: str = "accuracy",
+        scores: Scores | None = None,
+    ) -> None:
+        if not callable(rule):
+            raise ConfigError(f"task {name}: the rule is {rule!r}, expected a function of an input")
+        answers = RuleAnswers(name, rule, label_type)
+        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAnswers:
+    """The answers of a function, each checked for what it should be."""
+
+    task: str
+    rule: Callable[[Any], Any]
+    label_type: Any
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Answer | None]:
+        check = TypeAdapter(self.label_type).validate_python
+        return [self._answer(given, check) for given in inputs]
+
+    def _answer(self, given: Any, check: Callable[..., Any]) -> Answer | None:
+        try:
+            said = self.rule(given)
+        except FriendTrainingError:
+            raise
+        except Exception as error:  # whatever a function of the user's raises
+            raise ConfigError(
+                f"task {self.task}: the rule failed for input {given.id!r}, {type(error).__name__}: {error};"
+                " where it has no answer, None is expected"
+            ) from error
+        if said is None:
+            return None
+        answer = said if isinstance(said, Answer) else Answer(*said) if _is_pair(said) else Answer(said)
+        try:
+            check(answer.label, strict=True)
+        except ValidationError:
+            raise self._unexpected(given, said) from None
+        if not 0.0 <= answer.confidence <= 1.0:
+            raise self._unexpected(given, said)
+        return answer
+
+    def _unexpected(self, given: Any, said: Any) -> ConfigError:
+        kind = getattr(self.label_type, "__name__", str(self.label_type))
+        return ConfigError(
+            f"task {self.task}: for input {given.id!r} the rule gave {said!r}, expected a label ({kind}),"
+            " a pair of a label and a confidence from 0 to 1, or None"
+        )
+
+
+def _is_pair(said: Any) -> bool:
+    return isinstance(said, tuple) and len(said) == 2 and type(said[1]) in (int, float)
+
+
+L = TypeVar("L")
+
+
+class AnswerLine(BaseModel, Generic[L]):
+    """A line of a file of answers, one JSON object per input; a CSV file has the same names as columns.
+
+        {"id": "meld:12.3", "label": "positive", "confidence": 0.83}
+
+    `confidence` is from 0 to 1 and may be left out (1). A label of null, in CSV an empty cell, is no answer.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    id: str
+    label: L | None
+    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+
+
+class AnswerFile(FixedTask):
+    """Labels that were made elsewhere, in a file of JSON lines or CSV (`AnswerLine`), as a friend.
+
+    An input that the file does not have has no answer. The file's digest is the version of this friend.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        path: str | Path,
+        *,
+        label_type: Any = str,
+        metric: str = "accuracy",
+        scores: Scores | None = None,
+    ) -> None:
+        path = Path(path)
+        if not path.is_file():
+            raise DataError("no such file", path=path)
+        content = path.read_bytes()
+        answers = FileAnswers(_by_id(_lines(content, path, label_type), path))
+        version = hashlib.sha256(content).hexdigest()
+        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswers:
+    """The answers of a file by the ids of inputs."""
+
+    lines: Mapping[str, AnswerLine[Any]]
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Answer | None]:
+        found = [self.lines.get(given.id) for given in inputs]
+        return [None if line is None or line.label is None else Answer(line.label, line.confidence) for line in found]
+
+
+def _by_id(lines: Iterator[tuple[int, AnswerLine[Any]]], path: Path) -> dict[str, AnswerLine[Any]]:
+    found: dict[str, AnswerLine[Any]] = {}
+    for number, line in lines:
+        if line.id in found:
+            raise DataError(f"a second answer for {line.id!r}", path=path, line=number)
+        found[line.id] = line
+    return found
+
+
+def _lines(content: bytes, path: Path, label_type: Any) -> Iterator[tuple[int, AnswerLine[Any]]]:
+    """Every line with its number; the first that is not right is an error."""
+    model = AnswerLine[label_type]
+    if path.suffix.lower() == ".csv":
+        yield from (
+            (number, _checked(model, json.dumps(row), path, number)) for number, row in _rows(content, path, label_type)
+        )
+        return
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            yield number, _checked(model, line, path, number)
+
+
+def _checked(model: type[AnswerLine[Any]], line: bytes | str, path: Path, number: int) -> AnswerLine[Any]:
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"{where + ': ' if where else ''}{first['msg']}", path=path, line=number) from None
+
+
+def _rows(content: bytes, path: Path, label_type: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a CSV file as the objects of JSON lines: a label with parts stands in its cell as JSON."""
+    reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), restkey="too many cells")
+    columns = list(reader.fieldnames or ())
+    if not {"id", "label"} <= set(columns):
+        raise DataError(
+            f"columns are {', '.join(columns)}; expected id, label and perhaps confidence", path=path, line=1
+        )
+    read = TypeAdapter(label_type).validate_python
+    for row in reader:
+        found: dict[str, Any] = {**row, "label": _cell(row["label"], read)}
+        if confidence := found.pop("confidence", None):
+            found["confidence"] = _as_json(confidence)
+        yield reader.line_num, found
+
+
+def _cell(cell: str | None, read: Callable[..., Any]) -> Any:
+    if not cell:
+        return None
+    try:
+        read(cell, strict=True)
+    except ValidationError:
+        return _as_json(cell)
+    return cell
+
+
+def _as_json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+class Endpoint(FixedTask):
+    """A language model behind an OpenAI-style service (`url`/chat/completions), as a friend.
+
+    `prompt` has {text} in it, or {words} (a JSON list), and perhaps {labels}. The answer is one of `labels`, or JSON
+    of `label_type`, whose schema is sent along; any other answer is none. With several `samples` the confidence is the
+    share of them that gave the commonest label.
+
+    Answers are saved in the file `cache`, by text and by what was asked how, so that nothing is asked twice, in a run
+    that is resumed neither. `budget` is how many requests this may cost, those whose answers are saved already
+    included; when it is used up, that is an error. The key is read from the environment variable `key_variable`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        url: str,
+        *,
+        model: str,
+        prompt: str,
+        cache: str | Path,
+        labels: Sequence[str] | None = None,
+        label_type: Any = str,
+        samples: int = 1,
+        temperature: float | None = None,
+        budget: int | None = None,
+        key_variable: str | None = None,
+        concurrency: int = 4,
+        retries: int = 4,
+        timeout: float = 60.0,
+        metric: str = "accuracy",
+        scores: Scores | None = None,
+    ) -> None:
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise ConfigError(f"task {name}: url is {url!r}, expected http://… or https://…")
+        if "{text}" not in prompt and "{words}" not in prompt:
+            raise ConfigError(f"task {name}: prompt is {prompt!r}, expected {{text}} or {{words}} in it")
+        if (labels is None) == (label_type is str):
+            raise ConfigError(f"task {name}: expected either labels or the label_type of labels with parts")
+        if labels is not None and (isinstance(labels, str) or len(labels) < 2):
+            raise ConfigError(f"task {name}: labels are {labels!r}, expected a list of at least two")
+        for setting, value, least in (
+            ("samples", samples, 1),
+            ("concurrency", concurrency, 1),
+            ("retries", retries, 0),
+        ):
+            if value < least:
+                raise ConfigError(f"task {name}: {setting} is {value}, expected {least} or more")
+        warmth = temperature if temperature is not None else 0.0 if samples == 1 else 1.0
+        question = Question(model, prompt, None if labels is None else tuple(labels), label_type, warmth)
+        service = Service(name, url.rstrip("/"), key_variable, retries, timeout)
+        answers = EndpointAnswers(
+            service, question, AnswerCache(Path(cache), question.version), samples, budget, concurrency
+        )
+        version = f"{question.version}, {samples} samples"
+        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked, and how its answer is read."""
+
+    model: str
+    prompt: str
+    labels: tuple[str, ...] | None
+    label_type: Any
+    temperature: float
+
+    @property
+    def version(self) -> str:
+        """Equal for two questions only if they ask the same of the same model in the same way."""
+        asked = json.dumps([self.model, self.prompt, self.labels, self._schema(), self.temperature], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+    def text(self, given: Any) -> str:
+        parts = {"{labels}": ", ".join(self.labels or ())}
+        if "{text}" in self.prompt:
+            parts["{text}"] = text_of(given)
+        if "{words}" in self.prompt:
+            parts["{words}"] = json.dumps(words_of(given), ensure_ascii=False)
+        return re.sub("|".join(map(re.escape, parts)), lambda found: parts[found.group()], self.prompt)
+
+    def body(self, text: str, sample: int) -> dict[str, Any]:
+        """The request; the number of the sample is its seed."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "messages": [{"role": "user", "content": text}],
+            "temperature": self.temperature,
+            "seed": sample,
+        }
+        if (schema := self._schema()) is not None:
+            body["response_format"] = {"type": "json_schema", "json_schema": {"name": "label", "schema": schema}}
+        return body
+
+    def label(self, said: str) -> Any:
+        """The label that an answer stands for; None if it stands for none."""
+        said = said.rpartition("</think>")[2].strip()
+        if self.labels is not None:
+            return self._named(said)
+        try:
+            return TypeAdapter(self.label_type).validate_json(_FENCE.sub("", said))
+        except ValidationError:
+            return None
+
+    def _named(self, said: str) -> str | None:
+        assert self.labels is not None
+        bare = said.strip("\"'`*. \n")
+        same = [label for label in self.labels if label == bare] or [
+            label for label in self.labels if label.casefold() == bare.casefold()
+        ]
+        return same[0] if len(same) == 1 else None
+
+    def _schema(self) -> Any:
+        return None if self.labels is not None else TypeAdapter(self.label_type).json_schema()
+
+
+_FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
+
+
+class AnswerCache:
+    """A file of JSON lines: what was answered to which text, in which version. Lines that were cut off do not count."""
+
+    def __init__(self, path: Path, version: str) -> None:
+        self.path, self.version = path, version
+        self.answers: dict[tuple[str, int], str] = {}
+        self._read = 0
+
+    def read(self) -> None:
+        """Take note of what was added since, by other processes too."""
+        if not self.path.is_file():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._read)
+            content = file.read()
+        whole = content[: content.rfind(b"\n") + 1]
+        self._read += len(whole)
+        for line in whole.split(b"\n"):
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(found, dict) and found.get("version") == self.version:
+                self.answers[found["text"], found["sample"]] = found["answer"]
+
+    def add(self, text: str, sample: int, answer: str) -> None:
+        line = {"version": self.version, "text": text, "sample": sample, "answer": answer}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with one_at_a_time(self.path), self.path.open("ab+") as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":  # whoever wrote last was stopped in the middle of a line
+                    file.write(b"\n")
+            file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        self.answers[text, sample] = answer
+
+
+@dataclass(slots=True)
+class EndpointAnswers:
+    """The answers of a service: from the cache, or else asked for, several at a time."""
+
+    service: "Service"
+    question: Question
+    cache: AnswerCache
+    samples: int
+    budget: int | None
+    concurrency: int
+
+    def __call__(self, inputs: Sequence[Any]) -> list[Answer | None]:
+        texts = [self.question.text(given) for given in inputs]
+        self.cache.read()
+        samples = range(self.samples)
+        wanted = [key for text in dict.fromkeys(texts) for key in ((text, sample) for sample in samples)]
+        self._ask([key for key in wanted if key not in self.cache.answers])
+        to_json = TypeAdapter(self.question.label_type).dump_json
+        return [self._majority([self.cache.answers[text, sample] for sample in samples], to_json) for text in texts]
+
+    def _majority(self, said: Sequence[str], to_json: Callable[[Any], bytes]) -> Answer | None:
+        labels = [label for label in map(self.question.label, said) if label is not None]
+        if not labels:
+            return None
+        written = [to_json(label) for label in labels]
+        commonest, count = Counter(written).most_common(1)[0]
+        return Answer(labels[written.index(commonest)], count / len(said))
+
+    def _ask(self, missing: Sequence[tuple[str, int]]) -> None:
+        """Save what is answered, and stop asking at the first error."""
+        if not missing:
+            return
+        spent = Spending(self.service.task, self.budget, len(self.cache.answers))
+        failed: Exception | None = None
+        with ThreadPoolExecutor(self.concurrency) as threads:
+            asked = {threads.submit(self.service.ask, self.question.body(*key), spent): key for key in missing}
+            for future in as_completed(asked):
+                if future.cancelled():
+                    continue
+                if (error := future.exception()) is None:
+                    self.cache.add(*asked[future], future.result())
+                elif failed is None:
+                    failed = error  # type: ignore[assignment]
+                    for other in asked:
+                        other.cancel()
+        if failed is not None:
+            raise failed
+
+
+class Spending:
+    """Counts requests, those that failed too, up to a budget."""
+
+    def __init__(self, task: str, budget: int | None, spent: int) -> None:
+        self.task, self.budget, self.spent = task, budget, spent
+        self._lock = threading.Lock()
+
+    def one_more(self) -> None:
+        with self._lock:
+            if self.budget is not None and self.spent >= self.budget:
+                raise RunError(
+                    f"task {self.task}: the budget of {self.budget} requests is used up; what was answered is saved and"
+                    " is not asked again: give a larger budget to go on"
+                )
+            self.spent += 1
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A key is for the service that it was given for, not for whom that service points to."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+BACKOFF = 1.0
+"""Seconds before a request is sent again; twice as long each time, unless the service names a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where requests go, and how often one that fails is sent again."""
+
+    task: str
+    url: str
+    key_variable: str | None
+    retries: int
+    timeout: float
+
+    def ask(self, body: Mapping[str, Any], spent: Spending) -> str:
+        """The answer to one request, as text."""
+        failure = ""
+        for attempt in range(self.retries + 1):
+            spent.one_more()
+            try:
+                return self._content(self._post(body))
+            except urllib.error.HTTPError as error:
+                failure = f"{error.code} {error.reason}: {error.read(200).decode(errors='replace')}"
+                if error.code not in (408, 409, 425, 429) and error.code < 500:
+                    raise RunError(f"task {self.task}: {self.url} refuses the request, {failure}") from None
+                wait = _seconds(error.headers.get("Retry-After"))
+            except (OSError, http.client.HTTPException) as error:
+                failure, wait = f"{type(error).__name__}: {error}", None
+            if attempt < self.retries:
+                time.sleep(BACKOFF * 2**attempt if wait is None else wait)
+        raise RunError(f"task {self.task}: {self.url} gave no answer in {self.retries + 1} attempts, {failure}")
+
+    def _post(self, body: Mapping[str, Any]) -> bytes:
+        headers = {"Content-Type": "application/json"}
+        if self.key_variable is not None:
+            if not (key := os.environ.get(self.key_variable)):
+                raise ConfigError(f"task {self.task}: the environment variable {self.key_variable} has no key in it")
+            headers["Authorization"] = f"Bearer {key}"
+        request = urllib.request.Request(
+            f"{self.url}/chat/completions", json.dumps(body).encode(), headers, method="POST"
+        )
+        with _OPENER.open(request, timeout=self.timeout) as response:
+            content: bytes = response.read()
+        return content
+
+    def _content(self, response: bytes) -> str:
+        try:
+            return str(json.loads(response)["choices"][0]["message"]["content"] or "")
+        except (ValueError, LookupError, TypeError):
+            raise RunError(
+                f"task {self.task}: {self.url} answered {response[:200].decode(errors='replace')!r}, expected"
+                " choices with a message, as OpenAI's chat completions"
+            ) from None
+
+
+def _seconds(header: str | None) -> float | None:
+    try:
+        return None if header is None else min(60.0, max(0.0, float(header)))
+    except ValueError:
+        return None
 
 
 _LONGEST = 6

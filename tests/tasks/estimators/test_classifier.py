@@ -1,24 +1,28 @@
+import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import ComplementNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel, Task
-from friend_training.errors import DataError, RunError
+from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.runs.checkpoints import load_checkpoint, save_checkpoint
 from friend_training.runs.run import Run
 from friend_training.tasks.estimators import task as saving
-from friend_training.tasks.estimators.task import ClassifierTask, weight_argument
+from friend_training.tasks.estimators.task import Estimator, texts, weight_argument
 from friend_training.testing import check_task
 from friend_training.types import Text
 from helpers.texts_and_models import inputs, pipeline, reviews
@@ -51,12 +55,12 @@ class Counting:
     ids=["logistic", "bayes", "forest", "neighbours", "own"],
 )
 def test_any_model_with_fit_and_predict_proba_is_a_task(make):
-    check_task(lambda: ClassifierTask("mood", make()), gold=reviews(30, 1), dev=reviews(20, 2), inputs=inputs(12, 3))
-    assert isinstance(ClassifierTask("mood", make()), Task)
+    check_task(lambda: Estimator("mood", make()), gold=reviews(30, 1), dev=reviews(20, 2), inputs=inputs(12, 3))
+    assert isinstance(Estimator("mood", make()), Task)
 
 
 def fitted(model, pseudo=(), plan=PLAN, gold=None):
-    task = ClassifierTask("mood", model)
+    task = Estimator("mood", model)
     task.fit(gold or reviews(30, 1), pseudo, dev=reviews(20, 2), plan=plan)
     return task
 
@@ -123,7 +127,7 @@ def test_one_class_is_too_few():
 
 def test_an_untrained_task_says_so():
     with pytest.raises(RunError, match="task mood is not trained yet"):
-        ClassifierTask("mood", pipeline()).predict(inputs(1, 1))
+        Estimator("mood", pipeline()).predict(inputs(1, 1))
 
 
 def saved(tmp_path: Path) -> Path:
@@ -141,35 +145,114 @@ def saved(tmp_path: Path) -> Path:
 def test_only_what_was_saved_for_this_task_is_loaded(tmp_path, name, model, message):
     folder = saved(tmp_path)
     with pytest.raises(RunError, match=message):
-        load_checkpoint(ClassifierTask(name, model), folder)
+        load_checkpoint(Estimator(name, model), folder)
 
 
-def test_another_version_of_scikit_learn_is_refused_before_anything_is_run(tmp_path, monkeypatch):
+def test_another_version_of_scikit_learn_is_refused_before_anything_is_loaded(tmp_path, monkeypatch):
     folder = saved(tmp_path)
     monkeypatch.setattr(saving, "version", lambda package: "0.1")
-    monkeypatch.setattr(saving, "_joblib", lambda: pytest.fail("the file was opened"))
+    monkeypatch.setattr(saving, "_load_by_skops", lambda path: pytest.fail("the file was opened"))
     with pytest.raises(RunError, match="scikit-learn of the saved classifier is"):
-        load_checkpoint(ClassifierTask("mood", pipeline()), folder)
+        load_checkpoint(Estimator("mood", pipeline()), folder)
 
 
-def test_a_file_that_was_exchanged_is_never_opened(tmp_path, monkeypatch):
+def test_a_file_that_skops_cannot_read_is_told(tmp_path):
     folder = saved(tmp_path)
     (folder / saving.MODEL).write_bytes(b"something else")
-    monkeypatch.setattr(saving, "_joblib", lambda: pytest.fail("the file was opened"))
-    with pytest.raises(RunError, match="sha256 of the saved classifier is"):
-        load_checkpoint(ClassifierTask("mood", pipeline()), folder)
+    with pytest.raises(RunError, match=r"model.skops: skops does not load this file"):
+        load_checkpoint(Estimator("mood", pipeline()), folder)
+
+
+def test_the_note_shows_the_types_that_were_trusted(tmp_path):
+    folder = saved(tmp_path)
+    note = json.loads((folder / saving.NOTE).read_text())
+    assert {"sklearn.pipeline.Pipeline", "sklearn.linear_model._logistic.LogisticRegression"} <= {
+        *note["trusted types"]
+    }
+    assert {path.name for path in folder.iterdir()} == {saving.NOTE, saving.MODEL}
+
+
+class Shifted(BaseEstimator, TransformerMixin):
+    """A step of a pipeline that skops does not know."""
+
+    def fit(self, x, y=None):
+        return self
+
+    def transform(self, x):
+        return x + 1
+
+
+def lengths(inputs):
+    return np.array([[float(len(given.text)), float(given.text.count("o"))] for given in inputs])
+
+
+REFUSED = {
+    "class of your own": (Counting, texts, "skops does not trust"),
+    "forest": (lambda: make_pipeline(CountVectorizer(), RandomForestClassifier(5)), texts, "_tree.Tree"),
+    "function": (lambda: make_pipeline(CountVectorizer(tokenizer=str.split), ComplementNB()), texts, "method"),
+    "step": (lambda: make_pipeline(Shifted(), LogisticRegression()), lengths, "Shifted"),
+    "sparse": (lambda: RandomForestClassifier(5), lambda inputs: csr_matrix(lengths(inputs)), "_tree.Tree"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*takes no sample_weight", "ignore:.*token_pattern")
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_model_that_skops_refuses_is_fitted_again(tmp_path, kind):
+    """On gold and pseudo-labels with their weights and the seed; and it can be saved once more."""
+    make, features, why = REFUSED[kind]
+    pseudo = [PseudoLabel(text, text.id, label, weight=0.5) for text, label in reviews(9, 4)]
+    task = Estimator("mood", make(), features=features)
+    task.fit(reviews(30, 1), pseudo, dev=reviews(20, 2), plan=PLAN)
+    for folder in (tmp_path / "once", tmp_path / "twice"):
+        save_checkpoint(task, folder)
+        note = json.loads((folder / saving.NOTE).read_text())
+        assert why in note["fitted again when it is loaded, because"]
+        assert not (folder / saving.MODEL).exists()
+        again = Estimator("mood", make(), features=features)
+        load_checkpoint(again, folder)
+        assert again.predict(inputs(20, 3)) == task.predict(inputs(20, 3))
+        task = again
+
+
+def test_a_model_with_other_settings_is_not_taken_for_the_one_that_was_saved(tmp_path):
+    def forest(trees):
+        return Estimator("mood", make_pipeline(CountVectorizer(), RandomForestClassifier(trees)))
+
+    task = forest(5)
+    task.fit(reviews(30, 1), [], dev=[], plan=PLAN)
+    save_checkpoint(task, tmp_path / "kept")
+    with pytest.raises(RunError, match="fitted again on the same examples, predicts something else"):
+        load_checkpoint(forest(6), tmp_path / "kept")
+
+
+def test_features_that_cannot_be_put_on_record_are_told(tmp_path):
+    task = Estimator("mood", Counting(), features=lambda inputs: {given.id for given in inputs})
+    task.fit(reviews(30, 1), [], dev=[], plan=PLAN)
+    with pytest.raises(RunError, match="its features are a set, expected an array, a sparse matrix or a list"):
+        save_checkpoint(task, tmp_path / "kept")
+
+
+@pytest.mark.parametrize("model", [LinearSVC(), SVC(), make_pipeline(CountVectorizer(), LinearSVC()), object()])
+def test_a_model_without_probabilities_is_refused_when_the_task_is_made(model):
+    with pytest.raises(ConfigError, match=r"task mood: \w+ has no .*predict_proba; expected a model that can fit"):
+        Estimator("mood", model)
+
+
+def test_a_class_in_place_of_a_model_is_refused():
+    with pytest.raises(ConfigError, match="the model is the class LogisticRegression, expected an object of it"):
+        Estimator("mood", LogisticRegression)
 
 
 def test_a_missing_file_is_said(tmp_path):
     with pytest.raises(RunError, match="there is no classifier here"):
-        ClassifierTask("mood", pipeline()).load(tmp_path)
+        Estimator("mood", pipeline()).load(tmp_path)
 
 
 def train(run: Run) -> None:
     once, settings = Training(steps=1), LoopSettings(seed=1, iterations=2, shard_size=25)
     selectors = [Selector(Threshold(0.5), confidence_weight=1.0)] * 2
     forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5))
-    task = ClassifierTask("mood", forest)
+    task = Estimator("mood", forest)
     plan = TaskPlan(task, reviews(20, 1), reviews(20, 2), once, once, selectors, {"test": reviews(20, 5)})
     friend_train(run, {"mood": plan}, (), inputs(60, 3), settings=settings)
 

@@ -19,7 +19,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.run import Run
-from friend_training.tasks.text_classification.task import label_names, text_classification_task
+from friend_training.tasks.text_classification.task import TextClassification, label_names
 from friend_training.testing import check_task
 from friend_training.types import Dialogue, Text, Turn, Words
 
@@ -58,7 +58,7 @@ def encoder(request: pytest.FixtureRequest, tiny_encoder: Path, bert: Path) -> P
 
 
 def classifier(encoder: Path, name: str = "mood") -> TorchTask:
-    return text_classification_task(encoder, SETTINGS, name=name, labels=("bad", "good"), device="cpu")
+    return TextClassification(name, encoder=encoder, labels=("bad", "good"), settings=SETTINGS, device="cpu")
 
 
 def test_it_is_a_task(encoder: Path) -> None:
@@ -142,13 +142,13 @@ def test_methods_work_inside_its_training(method: str, encoder: Path, tmp_path: 
 
 def test_wrong_labels_are_said(tiny_encoder: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"labels are .*, expected at least two"):
-        text_classification_task(tiny_encoder, name="mood", labels=("good",))
+        TextClassification("mood", encoder=tiny_encoder, labels=("good",))
     task = classifier(tiny_encoder)
     with pytest.raises(DataError, match="'mixed' is none of the 2 labels"):
         task.fit([(Text("x", "dull"), "mixed")], [], dev=[], plan=FitPlan(seed=1, steps=1))
     task.fit(reviews(4, 1), [], dev=reviews(4, 1), plan=FitPlan(seed=1, steps=1))
     task.save(tmp_path)
-    turned = text_classification_task(tiny_encoder, name="mood", labels=("good", "bad"), device="cpu")
+    turned = TextClassification("mood", encoder=tiny_encoder, labels=("good", "bad"), device="cpu")
     with pytest.raises(RunError, match="other labels"):
         turned.load(tmp_path)
 
@@ -160,6 +160,6 @@ def test_identity_has_what_changes_training(tiny_encoder: Path) -> None:
 
 
 def test_long_texts_are_cut_at_their_end(tiny_encoder: Path) -> None:
-    task = text_classification_task(tiny_encoder, name="mood", labels=("bad", "good"), max_length=10, device="cpu")
+    task = TextClassification("mood", encoder=tiny_encoder, labels=("bad", "good"), max_length=10, device="cpu")
     (item,) = task.definition.input_items([Text("x", "dull " * 50)])
     assert item.length == 10

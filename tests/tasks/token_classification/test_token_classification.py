@@ -20,7 +20,7 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.token_classification.decoding import bio_spans, bio_tags, is_bio
 from friend_training.tasks.token_classification.metrics import token_scores
-from friend_training.tasks.token_classification.task import tag_set, token_classification_task
+from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 from friend_training.testing import check_task
 from friend_training.types import Dialogue, Tags, TagsExample, Text, Turn, Words
 
@@ -62,7 +62,7 @@ def encoder(request: pytest.FixtureRequest, tiny_encoder: Path, bert: Path) -> P
 
 
 def tagger(encoder: Path, tags: tuple[str, ...] = TAGS, **more: Any) -> TorchTask:
-    return token_classification_task(encoder, SETTINGS, name="names", tags=tags, device="cpu", **more)
+    return TokenClassification("names", encoder=encoder, tags=tags, settings=SETTINGS, device="cpu", **more)
 
 
 def test_it_is_a_task(encoder: Path) -> None:

@@ -1,58 +1,170 @@
 """Any classifier as a task: an object with `fit` and `predict_proba`, such as a scikit-learn classifier or pipeline."""
 
-import hashlib
 import inspect
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
-from friend_training.errors import DataError, RunError, naming_missing_packages
+from friend_training.errors import ConfigError, DataError, RunError, naming_missing_packages
 from friend_training.tasks.class_metrics import ClassMetric, classification_scores
+from friend_training.types import text_of
 
-# Classifiers on disk, as scikit-learn's own documentation saves them: with joblib.
+# Classifiers on disk. No file here is a program: nothing is pickled, and nothing that is loaded runs code of its own.
 #
-# The networks of this package are saved as safetensors, which can hold numbers and nothing else. A scikit-learn model
-# is an arbitrary Python object, and joblib, like the pickle it is built on, stores objects as instructions: WHOEVER
-# LOADS SUCH A FILE RUNS IT. So a checkpoint of a classifier is a program. Load those that your own runs wrote, and none
-# that somebody sent you; a run checks the digest of its checkpoints before it loads them, and here the file must be the
-# one that was written beside its `task.json`, by the same version of scikit-learn: another version may read it without
-# an error and predict something else.
+# A model is saved by skops, which writes what the model is made of and, when it loads, makes only types it trusts. Of a
+# model that skops does not trust or cannot write (a class of your own, a function among its parameters, a forest) the
+# checkpoint holds what the model was fitted on instead, and loading fits it again.
+
+NOTE, MODEL, TRAINING = "task.json", "model.skops", "training.json"
+ARRAY, SPARSE = "features.npy", "features.npz"
+
+_REMEMBERED = 100
+"""So many predictions of a model that is to be fitted again are saved, to see that it ends as the same model."""
 
 
-MODEL, NOTE = "model.joblib", "task.json"
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """All that one fit of a model was given."""
+
+    features: Any
+    labels: Sequence[str]
+    weights: Sequence[float]
+    seed: int
+
+    def fit(self, untrained: Any, task: str) -> Any:
+        """A trained copy of the model."""
+        model = deepcopy(untrained)
+        if seeds := unseeded(model):
+            model.set_params(**dict.fromkeys(seeds, self.seed))
+        fit_weighted(model, self.features, self.labels, self.weights, task=task)
+        return model
 
 
-def save_model(model: Any, folder: Path, *, task: str) -> None:
-    """Write the model, and a note of what it is."""
-    _joblib().dump(model, folder / MODEL)
-    (folder / NOTE).write_text(json.dumps(_note(type(model), folder, task)) + "\n", encoding="utf-8")
+def save_model(model: Any, fitted: Fitted | None, folder: Path, *, task: str) -> None:
+    """Write the model, or what it was fitted on, and a note that says which and why."""
+    refused = _save_by_skops(model, folder / MODEL)
+    note: dict[str, Any] = {"task": task, "model": _kind_of(model)}
+    if refused is None:
+        note |= {"scikit-learn": _version("scikit-learn"), "trusted types": sorted(_types_in(folder / MODEL))}
+    else:
+        (folder / MODEL).unlink(missing_ok=True)
+        if fitted is None:
+            raise RunError(f"task {task}: {refused}, and what it was fitted on is not on record")
+        _save_training(model, fitted, folder, task)
+        note |= {"fitted again when it is loaded, because": refused}
+    (folder / NOTE).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
 
 
-def load_model(folder: Path, *, task: str, kind: type) -> Any:
-    """The model that was saved there, after its note has been compared with what is expected."""
-    if not (folder / NOTE).is_file() or not (folder / MODEL).is_file():
-        raise RunError(f"{folder}: there is no classifier here; {NOTE} and {MODEL} were expected")
-    found = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-    for name, wanted in _note(kind, folder, task).items():
-        if found.get(name) != wanted:
-            raise RunError(f"{folder}: {name} of the saved classifier is {found.get(name)!r}, expected {wanted!r}")
-    return _joblib().load(folder / MODEL)
+def load_model(folder: Path, *, task: str, untrained: Any) -> tuple[Any, Fitted | None]:
+    """The model that was saved there, fitted again if need be, after its note was compared with what is expected."""
+    if not (folder / NOTE).is_file():
+        raise RunError(f"{folder}: there is no classifier here; {NOTE} was expected")
+    note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+    expected = {"task": task, "model": _kind_of(untrained)}
+    if (folder / MODEL).is_file():
+        expected["scikit-learn"] = _version("scikit-learn")
+    for name, wanted in expected.items():
+        if note.get(name) != wanted:
+            raise RunError(f"{folder}: {name} of the saved classifier is {note.get(name)!r}, expected {wanted!r}")
+    if (folder / MODEL).is_file():
+        return _load_by_skops(folder / MODEL), None
+    if (folder / TRAINING).is_file():
+        return _fit_again(untrained, folder, task)
+    raise RunError(f"{folder}: there is no classifier here; {MODEL} or {TRAINING} was expected")
 
 
-def _note(kind: type, folder: Path, task: str) -> dict[str, str]:
-    return {
-        "task": task,
-        "model": f"{kind.__module__}.{kind.__qualname__}",
-        "scikit-learn": _version("scikit-learn"),
-        "sha256": hashlib.sha256((folder / MODEL).read_bytes()).hexdigest(),
-    }
+def _save_by_skops(model: Any, path: Path) -> str | None:
+    """Write the model; None, or why skops would not load it."""
+    skops = _skops()
+    try:
+        skops.dump(model, path)
+    except Exception as error:  # whatever a model meets that skops was not made for
+        return f"skops cannot write a {type(model).__name__}: {str(error).splitlines()[0]}"
+    untrusted = skops.get_untrusted_types(file=path)
+    return f"skops does not trust {', '.join(untrusted)}" if untrusted else None
+
+
+def _load_by_skops(path: Path) -> Any:
+    try:
+        return _skops().load(path)
+    except Exception as error:  # a file that is damaged, or has types in it that skops does not trust
+        raise RunError(f"{path}: skops does not load this file: {str(error).splitlines()[0]}") from error
+
+
+def _types_in(path: Path) -> set[str]:
+    """The types that a file of skops names; those of which it is made are the ones that loading makes."""
+
+    def named(node: Any) -> Iterator[str]:
+        if isinstance(node, dict):
+            if isinstance(node.get("__class__"), str):
+                yield f"{node.get('__module__')}.{node['__class__']}"
+            for inner in node.values():
+                yield from named(inner)
+        elif isinstance(node, list):
+            for inner in node:
+                yield from named(inner)
+
+    with zipfile.ZipFile(path) as file:
+        return set(named(json.loads(file.read("schema.json"))))
+
+
+def _save_training(model: Any, fitted: Fitted, folder: Path, task: str) -> None:
+    training = {"seed": fitted.seed, "labels": list(fitted.labels), "weights": list(fitted.weights)}
+    features = fitted.features
+    if isinstance(features, np.ndarray) and features.dtype != object:
+        np.save(folder / ARRAY, features, allow_pickle=False)
+    elif hasattr(features, "tocsr"):
+        import_module("scipy.sparse").save_npz(folder / SPARSE, features.tocsr())
+    elif _is_json(features):
+        training["features"] = features
+    else:
+        raise RunError(
+            f"task {task}: skops does not save this model, so what it is fitted on has to be on record; its features"
+            f" are a {type(features).__name__}, expected an array, a sparse matrix or a list of texts or numbers"
+        )
+    training["probabilities"] = np.asarray(model.predict_proba(features[:_REMEMBERED]), dtype=np.float64).tolist()
+    (folder / TRAINING).write_text(json.dumps(training, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _fit_again(untrained: Any, folder: Path, task: str) -> tuple[Any, Fitted]:
+    training = json.loads((folder / TRAINING).read_text(encoding="utf-8"))
+    features = training.get("features")
+    if (folder / ARRAY).is_file():
+        features = np.load(folder / ARRAY, allow_pickle=False)
+    elif (folder / SPARSE).is_file():
+        features = import_module("scipy.sparse").load_npz(folder / SPARSE)
+    fitted = Fitted(features, training["labels"], training["weights"], training["seed"])
+    model = fitted.fit(untrained, task)
+    again = np.asarray(model.predict_proba(features[:_REMEMBERED]), dtype=np.float64)
+    before = np.asarray(training["probabilities"])
+    if again.shape != before.shape or not np.allclose(again, before, rtol=0, atol=1e-6):
+        raise RunError(
+            f"{folder}: task {task}, fitted again on the same examples, predicts something else than before;"
+            " expected a model with the same settings, all of whose randomness comes from its random_state"
+        )
+    return model, fitted
+
+
+def _is_json(features: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(features)) == features)
+    except (TypeError, ValueError):
+        return False
+
+
+def _kind_of(model: Any) -> str:
+    return f"{type(model).__module__}.{type(model).__qualname__}"
 
 
 def _version(package: str) -> str:
@@ -62,9 +174,9 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _joblib() -> Any:
+def _skops() -> Any:
     with naming_missing_packages():
-        return import_module("joblib")
+        return import_module("skops.io")
 
 
 def fit_weighted(model: Any, features: Any, labels: Sequence[str], weights: Sequence[float], *, task: str) -> None:
@@ -77,7 +189,7 @@ def fit_weighted(model: Any, features: Any, labels: Sequence[str], weights: Sequ
     else:
         warnings.warn(
             f"task {task}: {type(model).__name__} takes no sample_weight, so every example counts the same",
-            stacklevel=3,
+            stacklevel=4,
         )
         model.fit(features, list(labels))
 
@@ -105,20 +217,25 @@ Labelled = tuple[Any, str]
 
 def texts(inputs: Sequence[Any]) -> Any:
     """What a pipeline that begins with a vectorizer wants to see of inputs that have a text."""
-    return [given.text for given in inputs]
+    return [text_of(given) for given in inputs]
 
 
-class ClassifierTask:
+class Estimator:
     """A unit is an input, its label a class, its confidence the probability of that class.
 
     `model` needs `fit(X, y)`, `predict_proba(X)` and, after fitting, `classes_`; it is never touched itself.
     `features` makes X of inputs. Each `fit` begins with a copy of the untrained model: there is no way to go on from
-    old weights, so `steps`, `restart` and `patience` of a plan mean nothing here, and Base with the same steps is
-    Base. Weights of pseudo-labels are passed on as `sample_weight`; a `random_state` that was not set gets the plan's
-    seed.
+    old weights, so it takes no steps, `steps`, `restart` and `patience` of a plan mean nothing here, and Base with the
+    same steps is Base. Weights of pseudo-labels are passed on as `sample_weight`; a `random_state` that was not set
+    gets the plan's seed.
+
+    A checkpoint is a file of skops and a note of the types in it, all of which skops trusts. Where it does not trust
+    them all, the checkpoint has what the model was fitted on, and loading fits the model again, to the same
+    predictions. Nothing is pickled.
     """
 
     label_type: Any = str
+    takes_steps = False
 
     def __init__(
         self,
@@ -126,11 +243,20 @@ class ClassifierTask:
         model: Any,
         *,
         features: Callable[[Sequence[Any]], Any] = texts,
-        main_metric: ClassMetric = "accuracy",
+        metric: ClassMetric = "accuracy",
     ) -> None:
-        self.name, self.features, self.main_metric = name, features, main_metric
+        if isinstance(model, type):
+            raise ConfigError(f"task {name}: the model is the class {model.__name__}, expected an object of it")
+        if missing := [verb for verb in ("fit", "predict_proba") if not callable(getattr(model, verb, None))]:
+            raise ConfigError(
+                f"task {name}: {type(model).__name__} has no {' and no '.join(missing)}; expected a model that can fit"
+                " and predict_proba (scikit-learn's CalibratedClassifierCV gives probabilities to one that has none)"
+            )
+        self.name, self.features = name, features
+        self.main_metric: str = metric
         self._untrained = model
         self._trained: Any = None
+        self._fitted: Fitted | None = None
 
     @property
     def model(self) -> Any:
@@ -148,11 +274,8 @@ class ClassifierTask:
         inputs = [given for given, _ in gold] + [one.input for one in pseudo]
         labels = [label for _, label in gold] + [one.label for one in pseudo]
         weights = [1.0] * len(gold) + [one.weight for one in pseudo]
-        model = deepcopy(self._untrained)
-        if seeds := unseeded(model):
-            model.set_params(**dict.fromkeys(seeds, plan.seed))
-        fit_weighted(model, self.features(inputs), labels, weights, task=self.name)
-        self._trained = model
+        self._fitted = Fitted(self.features(inputs), labels, weights, plan.seed)
+        self._trained = self._fitted.fit(self._untrained, self.name)
         return FitSummary(1, 1, self.evaluate(dev)[self.main_metric] if dev else math.nan)
 
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
@@ -168,9 +291,7 @@ class ClassifierTask:
         return classification_scores([units[0].label for units in predicted], [label for _, label in gold])
 
     def save(self, folder: str | Path) -> None:
-        folder = Path(folder)
-        save_model(self.model, folder, task=self.name)
+        save_model(self.model, self._fitted, Path(folder), task=self.name)
 
     def load(self, folder: str | Path) -> None:
-        folder = Path(folder)
-        self._trained = load_model(folder, task=self.name, kind=type(self._untrained))
+        self._trained, self._fitted = load_model(Path(folder), task=self.name, untrained=self._untrained)

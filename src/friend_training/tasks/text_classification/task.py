@@ -118,26 +118,6 @@ class TextClassificationDefinition:
         return classification_scores([units[0].label for units in predictions], [label for _, label in examples])
 
 
-def text_classification_task(
-    encoder: str | Path,
-    settings: TrainingSettings = SETTINGS,
-    *,
-    name: str,
-    labels: Sequence[str],
-    metric: ClassMetric = "accuracy",
-    max_length: int = 128,
-    device: str = AUTO,
-) -> TorchTask:
-    """A text classifier. What it saves, `transformers.pipeline("text-classification", folder)` loads.
-
-    `encoder` is a folder or hub name; the labels of gold: `label_names`.
-    """
-    definition = TextClassificationDefinition(
-        encoder=encoder, name=name, labels=labels, metric=metric, max_length=max_length
-    )
-    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
-
-
 class TextClassification(TorchTask):
     """A text classifier, ready to use. What it saves, `transformers.pipeline("text-classification", folder)` loads.
 

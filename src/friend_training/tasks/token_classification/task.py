@@ -137,21 +137,24 @@ def _targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
     return (word_table(items, longest, 0),)
 
 
-def token_classification_task(
-    encoder: str | Path,
-    settings: TrainingSettings = SETTINGS,
-    *,
-    name: str,
-    tags: Sequence[str],
-    metric: TagMetric | None = None,
-    device: str = AUTO,
-) -> TorchTask:
-    """A tagger. What it saves, `transformers.pipeline("token-classification", folder)` loads.
+class TokenClassification(TorchTask):
+    """A tagger, ready to use. What it saves, `transformers.pipeline("token-classification", folder)` loads.
 
     `encoder` is a folder or hub name; the tags of gold: `tag_set`.
     """
-    definition = TokenClassificationDefinition(encoder=encoder, name=name, tags=tags, metric=metric)
-    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        encoder: str | Path,
+        tags: Sequence[str],
+        metric: TagMetric | None = None,
+        settings: TrainingSettings = SETTINGS,
+        device: str = AUTO,
+    ) -> None:
+        definition = TokenClassificationDefinition(encoder=encoder, name=name, tags=tags, metric=metric)
+        super().__init__(definition, encoder=encoder, settings=settings, device=device)
 
 
 def tag_set(examples: Iterable[TagsExample]) -> tuple[str, ...]:
