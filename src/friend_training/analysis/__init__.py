@@ -4,6 +4,8 @@ error_rates     how often a label is wrong although friends agree (section 3.2),
 simulation      the same, drawn with explicit labels and translation tables
 agreement       what two friends agreed on, against what theory expects
 three_friends   accuracy without labels, from three friends
+votes           the true label and the reliability of each source, from three opinions or more
+audit           the units a person should look at, and the precision of what was chosen
 significance    paired bootstrap
 calibration     how often confidences are right
 """
@@ -16,9 +18,15 @@ __all__ = [
     "AgreementReport",
     "Comparison",
     "Metric",
+    "PrecisionInterval",
+    "Question",
     "Triangle",
+    "Votes",
     "agreement_report",
+    "audited_precision",
+    "checks_needed",
     "corrected_error_rate",
+    "count_votes",
     "error_correlation",
     "expected_calibration_error",
     "match_probability",
@@ -27,7 +35,9 @@ __all__ = [
     "needed_size",
     "paired_bootstrap",
     "paired_bootstraps",
+    "precision_interval",
     "printed_error_rate",
+    "questions",
     "reliability",
     "simulate_agreement",
     "triangle_of_predictions",
@@ -42,6 +52,14 @@ if TYPE_CHECKING:
         error_correlation,
         measured_epsilon,
     )
+    from friend_training.analysis.audit import (
+        PrecisionInterval,
+        Question,
+        audited_precision,
+        checks_needed,
+        precision_interval,
+        questions,
+    )
     from friend_training.analysis.calibration import expected_calibration_error, reliability
     from friend_training.analysis.error_rates import (
         corrected_error_rate,
@@ -54,11 +72,20 @@ if TYPE_CHECKING:
     from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap, paired_bootstraps
     from friend_training.analysis.simulation import simulate_agreement
     from friend_training.analysis.three_friends import Triangle, triangle_of_predictions, triangles_of_run
+    from friend_training.analysis.votes import Votes, count_votes
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
             "agreement": ("AgreementReport", "agreement_report", "error_correlation", "measured_epsilon"),
+            "audit": (
+                "PrecisionInterval",
+                "Question",
+                "audited_precision",
+                "checks_needed",
+                "precision_interval",
+                "questions",
+            ),
             "calibration": ("expected_calibration_error", "reliability"),
             "error_rates": (
                 "corrected_error_rate",
@@ -71,5 +98,6 @@ else:
             "significance": ("Comparison", "Metric", "paired_bootstrap", "paired_bootstraps"),
             "simulation": ("simulate_agreement",),
             "three_friends": ("Triangle", "triangle_of_predictions", "triangles_of_run"),
+            "votes": ("Votes", "count_votes"),
         },
     )

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from friend_training import __version__
 from friend_training.cli.analyse import agreement, bridges, diagnose, theory
+from friend_training.cli.ask import ask
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
 from friend_training.cli.predict import evaluate, predict
@@ -95,6 +96,7 @@ app.command()(bridges)
 app.command()(theory)
 app.command()(agreement)
 app.command()(diagnose)
+app.command()(ask)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
