@@ -3,13 +3,14 @@
 A task with several friends has one matching score per friendship and unit; `aggregate_matches` makes one of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from friend_training.core.seeds import draws
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
 
@@ -81,6 +82,47 @@ class Propose(Protocol):
     ) -> Sequence[Sequence[Prediction | None]]: ...
 
 
+Predictions = Sequence[Sequence[Prediction]]
+
+Candidates = Sequence[Sequence[Sequence[Prediction]]]
+"""Input by input and unit by unit: labels that the unit may have."""
+
+
+class Proposals(Protocol):
+    """What a friend's answers say of one's own labels: unit by unit, labels to be considered beside `likeliest`."""
+
+    def __call__(self, inputs: Sequence[Any], likeliest: Candidates, friends: Predictions, /) -> Candidates: ...
+
+
+class Settle(Protocol):
+    """The labels to learn of those decided on: what was proposed or predicted otherwise may be left open in them."""
+
+    def __call__(
+        self, inputs: Sequence[Any], decided: Predictions, own: Predictions, friends: Predictions, /
+    ) -> Sequence[Sequence[Prediction]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """How one task of a friendship has its labels decided.
+
+    `match_weight` is γ, `temperature` divides both tasks' log-probabilities, `best` and `friend_best` are how many of
+    each one's likeliest labels are considered; with one of the friend's its prediction stands. Of the proposals the
+    `proposals` likeliest are considered. `friend` replaces the friend's predictions, `foreign` (a seed) lets every
+    input be matched with another input's friend: both are controls.
+    """
+
+    match_weight: float
+    temperature: float = 1.0
+    best: int = 16
+    friend_best: int = 1
+    proposals: int = 16
+    propose: Proposals | None = None
+    settle: Settle | None = None
+    friend: Callable[[Sequence[Any], Predictions], Predictions] | None = None
+    foreign: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Friendship:
     """An edge of the friendship graph: task `first` and task `second`, by name.
@@ -88,7 +130,8 @@ class Friendship:
     Where Σ is the first task's own label space, its friend can do more than check: with `merge_first` the first task
     is trained on labels made of both predictions. Each prediction alone is matched before, and confidence is its.
     `propose_first` gives the second task's predictions as labels of the first, `propose_second` the other way round; a
-    friendship whose translations cannot be turned round has none.
+    friendship whose translations cannot be turned round has none. With `joint_first` or `joint_second` that task's
+    labels are decided on together with the friend's (`core.joint`), whatever task it is.
     """
 
     name: str
@@ -100,6 +143,8 @@ class Friendship:
     merge_first: Merge | None = None
     propose_first: Propose | None = None
     propose_second: Propose | None = None
+    joint_first: Joint | None = None
+    joint_second: Joint | None = None
 
     def match(
         self,
@@ -109,3 +154,18 @@ class Friendship:
     ) -> Sequence[Match]:
         """m = M(F_a(f_a(x)), F_b(f_b(x))) for a batch of inputs."""
         return self.matcher(self.translate_first(inputs, first), self.translate_second(inputs, second))
+
+
+def partners(ids: Sequence[str], shapes: Sequence[tuple[int, int]], seed: int) -> dict[int, int]:
+    """Which input's friend each input is given where friends are shuffled on purpose: never its own.
+
+    Inputs of one shape (their numbers of units of both tasks) are put in a random order, and each takes the next one's:
+    one cycle through all of them. An input without another of its shape has no partner.
+    """
+    draw = draws(ids, "shuffled", seed)
+    groups: dict[tuple[int, int], list[int]] = {}
+    for index in sorted(range(len(ids)), key=lambda index: (int(draw[index]), ids[index])):
+        groups.setdefault(shapes[index], []).append(index)
+    cycles = [group for group in groups.values() if len(group) > 1]
+    pairs = [pair for cycle in cycles for pair in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
+    return dict(sorted(pairs))

@@ -1,5 +1,5 @@
-"""CSRL labels made by CSRL and its friend together: merged (`MergedRoles`), or checked argument by argument
-(`CheckedRoles`).
+"""CSRL labels made by CSRL and its friend together: merged (`MergedRoles`), checked argument by argument
+(`CheckedRoles`), or decided on together (`core.joint`), where the friend proposes arguments (`ProposedRoles`).
 
 A predicate has several arguments, and friends who agree on most of them disagree on the predicate as a whole: a rule
 that chooses whole predicates takes or leaves the good arguments with the bad ones. Here the argument is what is chosen.
@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from friend_training.bridges.bridge import Bridge
+from friend_training.core.friendship import Candidates, Predictions
 from friend_training.core.task import Prediction
 from friend_training.friendships.bridge_controls import bridge_roles
 from friend_training.friendships.csrl_rewriting import asked_of
@@ -151,8 +152,6 @@ Pronouns = Literal["kept", "resolved"]
 """Whether a bare pronoun that the bridge finds counts as an argument, or stands for one."""
 
 
-Predictions = Sequence[Sequence[Prediction]]
-
 Said = frozenset[Argument]
 
 Confirmed = frozenset[tuple[str, int, int]]
@@ -221,3 +220,83 @@ def read_rewrites(bridge: Bridge, inputs: Sequence[Dialogue], rewrites: Predicti
 
 def _in_turn(turn: int, said: Said) -> Confirmed:
     return frozenset((a.role, a.start, a.end) for a in said if a.turn == turn)
+
+
+# Proposals: what the bridge finds in the rewrite are arguments, wherever in the dialogue they came from.
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedRoles:
+    """CSRL labels with arguments that the bridge finds in the rewrite: all of them, alone or beside CSRL's own; each of
+    them by itself; and all but one."""
+
+    bridge: Bridge
+    variants: int = 3
+    """Of so many of CSRL's likeliest labels."""
+
+    def __call__(self, inputs: Sequence[Dialogue], likeliest: Candidates, friends: Predictions) -> Candidates:
+        found = read_rewrites(self.bridge, inputs, friends)
+        return [
+            [
+                [_labelled(unit[0], arguments, len(dialogue.turns) - 1) for arguments in self._proposed(unit, said)]
+                for unit, said in zip(units, of_dialogue, strict=True)
+            ]
+            for dialogue, units, of_dialogue in zip(inputs, likeliest, found, strict=True)
+        ]
+
+    def _proposed(self, unit: Sequence[Prediction], said: Said) -> list[Said]:
+        if not said:
+            return []
+        proposed = [said, *(said - {one} for one in said)]
+        for own in unit[: self.variants]:
+            arguments = frozenset(own.label.arguments)
+            proposed.append(_added(arguments, said))
+            proposed += [_added(arguments, frozenset({one})) for one in said]
+            proposed += [_added(arguments, said - {one}) for one in said]
+        return proposed
+
+
+def _added(arguments: Said, new: Said) -> Said:
+    """Arguments with new ones instead of those of the same roles and those that overlap them."""
+    roles = {one.role for one in new}
+    return new | {a for a in arguments if a.role not in roles and not any(_overlap(a, one) for one in new)}
+
+
+def _overlap(one: Argument, other: Argument) -> bool:
+    return one.turn == other.turn and one.start < other.end and other.start < one.end
+
+
+def _labelled(unit: Prediction, arguments: Said, current: int) -> Prediction:
+    label = Roles(unit.label.predicate, tuple(sorted(arguments)))
+    return replace(unit, label=label, content=bool(arguments), kind=kind_of_roles(label, current))
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedRoles:
+    """Labels decided on together, with what either friend had said otherwise left open."""
+
+    bridge: Bridge
+
+    def __call__(
+        self, inputs: Sequence[Dialogue], decided: Predictions, own: Predictions, friends: Predictions
+    ) -> list[list[Prediction]]:
+        found = read_rewrites(self.bridge, inputs, friends)
+        return [
+            [
+                replace(unit, label=_open(unit.label, frozenset(before.label.arguments) | said))
+                for unit, before, said in zip(units, units_before, of_dialogue, strict=True)
+            ]
+            for units, units_before, of_dialogue in zip(decided, own, found, strict=True)
+        ]
+
+
+def _open(label: Roles, said: Said) -> Roles:
+    return replace(label, unsure=tuple(sorted(said - frozenset(label.arguments))))
+
+
+def nothing_rewritten(inputs: Sequence[Dialogue], rewrites: Predictions) -> list[list[Prediction]]:
+    """A friend that leaves every u_t as it stands: what is left of it is the bridge on u_t (a control)."""
+    return [
+        [replace(unit, label=Rewrite(dialogue.utterance.text), content=False) for unit in units]
+        for dialogue, units in zip(inputs, rewrites, strict=True)
+    ]

@@ -228,6 +228,7 @@ def _config(task: TorchTask) -> FriendTrainedConfig:
         max_pieces=definition.max_length,
         predicate_mark=getattr(definition, "mark", "after"),
         repeated_roles=getattr(definition, "adjacent", "apart"),
+        predicate_as_argument=getattr(definition, "itself", "allowed"),
         span_source=getattr(definition, "span_source", "dialogue"),
         insertion_spans=getattr(definition, "spans", "apart"),
         context_turns=getattr(definition, "context_turns", None),

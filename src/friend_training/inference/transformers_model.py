@@ -23,7 +23,7 @@ from friend_training.tasks.rewriting.decoding import SpanChoice
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.model import BiaffineRewriter, Rewriter, Scorer
 from friend_training.tasks.rewriting.task import RewritingDefinition
-from friend_training.tasks.role_labelling import Adjacent, PredicateMark, RoleLabeller
+from friend_training.tasks.role_labelling import Adjacent, Itself, PredicateMark, RoleLabeller
 from friend_training.types import Dialogue
 
 
@@ -43,6 +43,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         max_pieces: int = 125,
         predicate_mark: PredicateMark = "after",
         repeated_roles: Adjacent = "apart",
+        predicate_as_argument: Itself = "allowed",
         span_source: SpanSource = "dialogue",
         insertion_spans: SpanChoice = "apart",
         context_turns: int | None = None,
@@ -55,6 +56,7 @@ class FriendTrainedConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         self.max_pieces = max_pieces
         self.predicate_mark = predicate_mark
         self.repeated_roles = repeated_roles
+        self.predicate_as_argument = predicate_as_argument
         self.span_source = span_source
         self.insertion_spans = insertion_spans
         self.context_turns = context_turns
@@ -141,6 +143,7 @@ def _task(config: FriendTrainedConfig, source: str | Path, network: nn.Module, d
             max_length=config.max_pieces,
             mark=config.predicate_mark,
             adjacent=config.repeated_roles,
+            itself=config.predicate_as_argument,
         )
     else:
         definition = RewritingDefinition(

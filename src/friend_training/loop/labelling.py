@@ -15,6 +15,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from friend_training.core.friendship import Aggregation, Friendship, aggregate_matches
+from friend_training.core.joint import decide, ranking
 from friend_training.core.pool import SetAside, ShardSource
 from friend_training.core.task import Input, Prediction, Task
 from friend_training.errors import FriendTrainingError
@@ -68,6 +69,13 @@ def label_shard(
             name = friendship.first
             kept[name] = friendship.merge_first(inputs, kept[name], predictions[friendship.second])
             _check_units(name, predictions[name], kept[name])
+        sides = ((friendship.first, friendship.joint_first), (friendship.second, friendship.joint_second))
+        for name, joint in sides:
+            if joint is not None:
+                pair = (tasks[friendship.first], tasks[friendship.second])
+                said = (predictions[friendship.first], predictions[friendship.second])
+                kept[name] = decide(friendship, joint, pair, inputs, said, first=name == friendship.first)
+                _check_units(name, predictions[name], kept[name])
     return pa.concat_tables(
         [_rows(task, name, inputs, kept[name], matches[name], aggregate, audit) for name, task in tasks.items()]
     )
@@ -252,3 +260,11 @@ class Queried:
         if self.key not in self.predicted:
             self.predicted[self.key] = (self.task, self.task.predict(inputs))  # held, so that its id stays its own
         return self.predicted[self.key][1]
+
+    def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
+        return ranking(self.task).n_best(inputs, k)
+
+    def log_likelihood(
+        self, inputs: Sequence[Any], labels: Sequence[Sequence[Sequence[Any]]]
+    ) -> list[list[list[float]]]:
+        return ranking(self.task).log_likelihood(inputs, labels)

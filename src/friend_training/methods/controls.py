@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from friend_training.core.friendship import Friendship, Match, Matcher, Translation
-from friend_training.core.seeds import draws
+from friend_training.core.friendship import Friendship, Match, Matcher, Translation, partners
 from friend_training.core.selector import Random, Selector, TopN
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
@@ -103,7 +102,8 @@ def _counted(translate: Translation) -> Translation:
 
 def _shuffled_matcher(matcher: Matcher, seed: int) -> Matcher:
     def match(first: Sequence[_Counted], second: Sequence[_Counted]) -> list[Match]:
-        partner = _partners(first, second, seed)
+        shapes = [(own.units, other.units) for own, other in zip(first, second, strict=True)]
+        partner = partners([item.input for item in first], shapes, seed)
         found = matcher(
             [first[mine].translation for mine in partner], [second[other].translation for other in partner.values()]
         )
@@ -115,17 +115,3 @@ def _shuffled_matcher(matcher: Matcher, seed: int) -> Matcher:
         return [Match(*pair) for pair in zip(of_first, of_second, strict=True)]
 
     return match
-
-
-def _partners(first: Sequence[_Counted], second: Sequence[_Counted], seed: int) -> dict[int, int]:
-    """Which input's second translation each input's first one is compared with: never its own.
-
-    Inputs of one shape are put in a random order, and each takes the next one's: one cycle through all of them.
-    """
-    draw = draws([item.input for item in first], "shuffled", seed)
-    groups: dict[tuple[int, int], list[int]] = {}
-    for index in sorted(range(len(first)), key=lambda index: (int(draw[index]), first[index].input)):
-        groups.setdefault((first[index].units, second[index].units), []).append(index)
-    cycles = [group for group in groups.values() if len(group) > 1]
-    pairs = [pair for cycle in cycles for pair in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
-    return dict(sorted(pairs))

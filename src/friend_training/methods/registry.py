@@ -28,10 +28,21 @@ Choice = Literal["by-match", "by-confidence", "as-many", "random", "random-of-ma
 """How pseudo-labels are chosen: by the overall score of match and confidence (Eq. 5), by confidence alone, the surest
 as many as `like` chose, drawn as many as `like` chose (of all, or of those that have a match), or all of them."""
 
-Labels = Literal["own", "merged", "checked", "answers", "checked-by-foreign", "unchecked", "bridge"]
+Labels = Literal[
+    "own",
+    "merged",
+    "checked",
+    "answers",
+    "checked-by-foreign",
+    "unchecked",
+    "joint",
+    "joint-with-foreign",
+    "joint-with-bridge",
+    "bridge",
+]
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
 part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
-or the bridge's."""
+those that task and friend decide on together, or task and foreign friend, or task and bridge alone; or the bridge's."""
 
 Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
 """Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
@@ -71,7 +82,11 @@ class MethodSpec:
     @property
     def part_by_part(self) -> bool:
         """Whether labels are put together part by part, so that no label is chosen as a whole."""
-        return self.labels in ("checked", "answers", "checked-by-foreign", "unchecked")
+        return self.labels in ("checked", "answers", "checked-by-foreign", "unchecked") or self.decided_together
+
+    @property
+    def decided_together(self) -> bool:
+        return self.labels in ("joint", "joint-with-foreign", "joint-with-bridge")
 
 
 FDT = MethodSpec("FDT", "friend-training", choice="by-match", friend="partner", label_parts=3, bridge=True)
@@ -95,6 +110,7 @@ METHODS: dict[str, MethodSpec] = {
     "fdt-merged": replace(FDT, title="FDT, merged labels", labels="merged"),
     "fdt-checked": replace(FDT, title="FDT, checked arguments", labels="checked"),
     "fdt-answers": replace(FDT, title="FDT, the friend's answers", labels="answers"),
+    "fdt-joint": replace(FDT, title="FDT, joint labels", labels="joint", label_parts=5),
     "fdt-readers": replace(
         FDT,
         title="FDT, two rewriters",
@@ -131,6 +147,8 @@ METHODS: dict[str, MethodSpec] = {
         from_encoder=True,
     ),
     "checked-shuffled": replace(FDT, title="checked arguments, shuffled friend", labels="checked-by-foreign"),
+    "joint-shuffled": replace(FDT, title="joint labels, shuffled friend", labels="joint-with-foreign", label_parts=5),
+    "joint-bridge": replace(FDT, title="joint labels, bridge alone", labels="joint-with-bridge", label_parts=5),
     "unchecked": replace(FDT, title="the same arguments, unchecked", labels="unchecked"),
     "bridge-labels-all": MethodSpec(
         "bridge's labels, all", "self-training", choice="everything", labels="bridge", label_parts=1, bridge=True

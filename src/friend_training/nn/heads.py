@@ -80,3 +80,33 @@ def _viterbi(log_probabilities: Tensor, mask: Tensor, allowed: Tensor, outside: 
         tag = pointer.gather(1, tag.unsqueeze(1)).squeeze(1)
         path.append(tag)
     return torch.stack(path[::-1], dim=1)
+
+
+def likeliest_sequences(
+    log_probabilities: Tensor, mask: Tensor, allowed: Tensor, *, outside: int, k: int
+) -> tuple[Tensor, Tensor]:
+    """The k most probable allowed sequences of each row and their log-probabilities: [U, k, N] and [U, k].
+
+    Rows that have fewer than k are filled up with sequences of log-probability -inf. Viterbi with a list of the k best
+    ways to each tag instead of the best one, one step over all rows at a time.
+    """
+    units, length, classes = log_probabilities.shape
+    penalty = torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)  # [from, to]
+    emissions = log_probabilities.to(torch.double, copy=True)
+    padding = torch.full((classes,), -torch.inf, dtype=torch.double)
+    padding[outside] = 0.0
+    emissions[~mask] = padding
+    scores = torch.full((units, classes, k), -torch.inf, dtype=torch.double)
+    scores[:, :, 0] = emissions[:, 0] + penalty[outside]
+    pointers: list[Tensor] = []
+    for position in range(1, length):
+        steps = (scores.unsqueeze(1) + penalty.T[None, :, :, None]).reshape(units, classes, classes * k)  # [U, to, ·]
+        scores, pointer = steps.topk(k, dim=2)
+        scores = scores + emissions[:, position].unsqueeze(2)
+        pointers.append(pointer)
+    scores, state = scores.reshape(units, classes * k).topk(k, dim=1)  # state: tag · k + rank
+    path = [state // k]
+    for pointer in reversed(pointers):
+        state = pointer.reshape(units, classes * k).gather(1, state)
+        path.append(state // k)
+    return torch.stack(path[::-1], dim=2), scores

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -71,3 +71,18 @@ class Definition(Protocol):
         ...
 
     def score(self, examples: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> Evaluation: ...
+
+
+@runtime_checkable
+class RankingDefinition(Protocol):
+    """What a definition has besides, for its labels to be decided on together with a friend's (`core.joint`)."""
+
+    def n_best(self, heads: Sequence[Head], batch: Any, k: int) -> list[list[list[Prediction]]]:
+        """The k likeliest labels of every unit of every item, the likeliest first."""
+        ...
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: Any, labels: Sequence[Sequence[Sequence[Any]]]
+    ) -> list[list[list[float]]]:
+        """The log-probabilities of some labels of every unit of every item."""
+        ...

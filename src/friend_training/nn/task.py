@@ -7,7 +7,7 @@ from copy import deepcopy
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import torch
 from safetensors.torch import load_file
@@ -20,7 +20,8 @@ from friend_training.nn.batching import in_batches
 from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device, put_on
 from friend_training.nn.distributed import gathered, pseudo_parts, put_together, whole_or_parts
 from friend_training.nn.encoder import compute_in, open_encoder, shaped_encoder, with_byte_dropout
-from friend_training.nn.interfaces import Definition
+from friend_training.nn.heads import Head
+from friend_training.nn.interfaces import Definition, RankingDefinition
 from friend_training.nn.memory import explain_full_device
 from friend_training.nn.threads import side_by_side
 from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
@@ -64,6 +65,8 @@ def network_task(task: Task, method: str) -> NetworkTask:
 
 
 WEIGHTS = "model.safetensors"
+
+T = TypeVar("T")
 
 
 class TorchTask:
@@ -163,27 +166,64 @@ class TorchTask:
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
         return self._predict(inputs, self.progress)
 
+    def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
+        """The k likeliest labels of every unit (`core.joint.Ranking`)."""
+        ranking = self._ranking()
+        return self._decoded(inputs, lambda heads, batch, _: ranking.n_best(heads, batch, k), no_progress)
+
+    def log_likelihood(
+        self, inputs: Sequence[Any], labels: Sequence[Sequence[Sequence[Any]]]
+    ) -> list[list[list[float]]]:
+        """The log-probabilities of some labels of every unit (`core.joint.Ranking`)."""
+        ranking = self._ranking()
+
+        def decode(heads: Sequence[Head], batch: Any, places: Sequence[int]) -> list[list[list[float]]]:
+            return ranking.log_likelihood(heads, batch, [labels[place] for place in places])
+
+        return self._decoded(inputs, decode, no_progress)
+
+    def _ranking(self) -> RankingDefinition:
+        if not isinstance(self.definition, RankingDefinition):
+            raise UnsupportedTaskError(
+                f"joint labels need a task with n_best and log_likelihood; the definition of {self.name!r} has them not"
+            )
+        return self.definition
+
     def _predict(self, inputs: Sequence[Any], progress: Progress) -> list[list[Prediction]]:
+        return self._decoded(inputs, lambda heads, batch, _: self.definition.decode(heads, batch), progress)
+
+    def _decoded(
+        self,
+        inputs: Sequence[Any],
+        decode: Callable[[Sequence[Head], Any, Sequence[int]], list[list[T]]],
+        progress: Progress,
+    ) -> list[list[T]]:
+        """What `decode` makes of heads, batch and the places of its items; one list of units per input."""
         self.network.eval()
         items = self.definition.input_items(inputs)
-        predictions: list[list[Prediction]] = [[] for _ in items]
+        answers: list[list[T]] = [[] for _ in items]
         batches = list(in_batches(items, lambda item: item.length, self.settings.labelling_pieces))
         done = 0
-        labelled = side_by_side(self._label, batches) if self.device == PROCESSOR else map(self._label, batches)
+        label = partial(self._label, decode)
+        labelled = side_by_side(label, batches) if self.device == PROCESSOR else map(label, batches)
         for (indices, _), decoded in zip(batches, labelled, strict=True):
             for index, units in zip(indices, decoded, strict=True):
-                predictions[index] = units
+                answers[index] = units
             done += len(indices)
             progress(done, len(items))
-        return predictions
+        return answers
 
-    def _label(self, batch_of: tuple[list[int], list[Any]]) -> list[list[Prediction]]:
-        _, items = batch_of
+    def _label(
+        self,
+        decode: Callable[[Sequence[Head], Any, Sequence[int]], list[list[T]]],
+        batch_of: tuple[list[int], list[Any]],
+    ) -> list[list[T]]:
+        indices, items = batch_of
         with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
             batch = self.definition.collate(items)
             heads = self.network(on_device(batch, self.device))
             # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
-            return self.definition.decode([on_device(head, PROCESSOR) for head in heads], batch)
+            return decode([on_device(head, PROCESSOR) for head in heads], batch, indices)
 
     def evaluate(self, gold: Sequence[Any]) -> Evaluation:
         return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))

@@ -24,6 +24,8 @@ LATER_SETTINGS: dict[str, Any] = {
     "engine": {"kind": "local", "workers": 1},
     "informed": False,
     "repeated_roles": "apart",
+    "predicate_as_argument": "allowed",
+    "joint": {"match_weight": 64.0, "temperature": 1.0, "best": 16},
     "pronouns": "kept",
     "checked_labels": "balanced",
     "rewriting_turns": None,

@@ -396,6 +396,17 @@ class FriendshipConfig(Section):
     of the comparison."""
 
 
+class JointConfig(Section):
+    """How labels are decided on together with a friend (core/joint.py)."""
+
+    match_weight: Annotated[float, Field(ge=0)] = 64.0
+    """γ: what the match with the friend weighs beside the log-probabilities of the two models."""
+    temperature: Rate = 1.0
+    """Log-probabilities are divided by it: above 1 the models are trusted less."""
+    best: Count = 16
+    """How many of a model's likeliest labels are considered."""
+
+
 class LocalEngineConfig(Section):
     """Label the pool on this machine."""
 
@@ -454,6 +465,8 @@ class Config(Section):
     """How a trained bridge is trained."""
     friendship: FriendshipConfig = FriendshipConfig()
     """How the predictions of the two tasks are compared."""
+    joint: JointConfig = JointConfig()
+    """How labels are decided on together with a friend, by methods that do so."""
     engine: Annotated[LocalEngineConfig | RayEngineConfig, Field(discriminator="kind")] = THIS_PROCESS
     """Who labels the pool; the results are the same."""
     device: Device = "auto"
@@ -465,6 +478,8 @@ class Config(Section):
     repeated_roles: Repeats = "apart"
     """Where a role may begin anew in what CSRL predicts: right behind itself (apart), only after something else
     (joined), or nowhere (once: of several spans the likeliest is taken)."""
+    predicate_as_argument: Literal["allowed", "never"] = "allowed"
+    """Whether the words of a predicate may be part of its own arguments in what CSRL predicts."""
     pronouns: Literal["kept", "resolved"] = "kept"
     """Whether a bare pronoun that the bridge finds is an argument to train CSRL on, or stands for one elsewhere."""
     checked_labels: Literal["balanced", "all"] = "balanced"

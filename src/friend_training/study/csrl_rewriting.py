@@ -4,9 +4,18 @@ from dataclasses import replace
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.counts import Evaluation
-from friend_training.core.friendship import Friendship
+from friend_training.core.friendship import Friendship, Joint
 from friend_training.friendships.bridge_controls import LabelledByBridge, score_bridge, with_gold_bridge
-from friend_training.friendships.joint_labels import Check, CheckedRoles, MergedRoles, WithoutPronouns
+from friend_training.friendships.csrl_rewriting import TranslateRewrite
+from friend_training.friendships.joint_labels import (
+    Check,
+    CheckedRoles,
+    DisputedRoles,
+    MergedRoles,
+    ProposedRoles,
+    WithoutPronouns,
+    nothing_rewritten,
+)
 from friend_training.loop.plan import TaskPlan
 from friend_training.methods.controls import oracle, shuffled
 from friend_training.methods.registry import MethodSpec
@@ -32,6 +41,11 @@ def friendship_of(setup: Setup, spec: MethodSpec) -> Friendship:
     elif spec.labels in CHECKS:
         checked = CheckedRoles(setup.bridge, CHECKS[spec.labels], setup.config.pronouns)
         friendship = replace(friendship, merge_first=checked)
+    elif spec.decided_together:
+        bridge = naming_bridge(setup.config, setup.bridge)
+        friendship = replace(
+            friendship, translate_second=TranslateRewrite(bridge), joint_first=joint_roles(setup, spec, bridge)
+        )
     match spec.friend:
         case "shuffled":
             return shuffled(friendship, seed=setup.settings.seed)
@@ -40,6 +54,17 @@ def friendship_of(setup: Setup, spec: MethodSpec) -> Friendship:
         case "gold-bridge":
             return with_gold_bridge(friendship, setup.data.gold_sigma)
     return friendship
+
+
+def joint_roles(setup: Setup, spec: MethodSpec, bridge: Bridge) -> Joint:
+    """How CSRL decides on its labels together with the rewriter, or with what a control puts in its place."""
+    return Joint(
+        **setup.config.joint.model_dump(),
+        propose=ProposedRoles(bridge),
+        settle=DisputedRoles(bridge),
+        friend=nothing_rewritten if spec.labels == "joint-with-bridge" else None,
+        foreign=setup.settings.seed if spec.labels == "joint-with-foreign" else None,
+    )
 
 
 def labelled_by_bridge(setup: Setup, plan: TaskPlan) -> TaskPlan:

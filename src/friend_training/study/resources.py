@@ -72,6 +72,7 @@ def informed_start(
         max_length=config.max_length,
         mark=config.predicate_mark,
         adjacent=config.repeated_roles,
+        itself=config.predicate_as_argument,
         device=config.device,
     )
     task.progress = progress

@@ -49,6 +49,7 @@ def _csrl(config: Config, encoder: str | Path, mark: PredicateMark) -> TorchTask
         max_length=config.max_length,
         mark=mark,
         adjacent=config.repeated_roles,
+        itself=config.predicate_as_argument,
         device=config.device,
     )
 

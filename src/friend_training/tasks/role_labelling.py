@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
-from friend_training.nn.heads import UNKNOWN, Head, best_sequence
+from friend_training.nn.heads import UNKNOWN, Head, best_sequence, likeliest_sequences
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
 from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles
@@ -25,6 +25,11 @@ Adjacent = Literal["apart", "joined", "once"]
 """Whether a role may begin anew: right behind itself ("apart"), only after something else ("joined"), or nowhere: of
 several spans of one role the likeliest is taken ("once"). In no corpus we know does one begin right behind itself, and
 in DuConv no predicate has a role twice."""
+
+
+Itself = Literal["allowed", "never"]
+"""Whether a predicate's own words may be part of its arguments: of the 5,044 arguments of DuConv's training dialogues
+none is."""
 
 
 OUTSIDE = 0
@@ -280,25 +285,96 @@ def collate_roles(items: Sequence[RoleItem], pad_id: int) -> RoleBatch:
     )
 
 
-def decode_roles(heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart") -> list[list[DecodedRoles]]:
+def decode_roles(
+    heads: Sequence[Head], batch: RoleBatch, adjacent: Adjacent = "apart", itself: Itself = "allowed"
+) -> list[list[DecodedRoles]]:
     """One list per item, one entry per predicate queried, in that order."""
     logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
-    tags = decode_tags(logs, heads[0].mask, adjacent)
-    chosen = logs.gather(2, tags.unsqueeze(2)).squeeze(2).double().numpy()  # [U, M]
+    tags = decode_tags(_possible(logs, batch, itself), heads[0].mask, adjacent)
+    return [[ranked[0] for ranked in units] for units in _decoded(logs, tags.unsqueeze(1), None, batch, adjacent)]
+
+
+def ranked_roles(
+    heads: Sequence[Head], batch: RoleBatch, k: int, adjacent: Adjacent = "apart", itself: Itself = "allowed"
+) -> list[list[list[DecodedRoles]]]:
+    """The k likeliest labels of each predicate, the likeliest first; fewer where sequences of tags mean the same."""
+    logs = heads[0].logits.log_softmax(dim=-1)  # [U, M, C]
+    tags, scores = likeliest_sequences(
+        _possible(logs, batch, itself), heads[0].mask, ALLOWED[adjacent], outside=OUTSIDE, k=k
+    )
+    return _decoded(logs, tags, scores.isfinite(), batch, adjacent)
+
+
+def _possible(logs: Tensor, batch: RoleBatch, itself: Itself) -> Tensor:
+    """Log-probabilities [U, M, C] without arguments on the predicate's own tokens, where these are ruled out."""
+    if itself == "allowed":
+        return logs
+    tokens = torch.arange(logs.size(1))
+    own = (tokens >= batch.first[:, None]) & (tokens < batch.last[:, None])  # [U, M]
+    argument = torch.arange(len(TAGS)) != OUTSIDE
+    return logs.masked_fill(own.unsqueeze(2) & argument, -torch.inf)
+
+
+def _decoded(
+    logs: Tensor, tags: Tensor, real: Tensor | None, batch: RoleBatch, adjacent: Adjacent
+) -> list[list[list[DecodedRoles]]]:
+    """Sequences of tags [U, k, M] as labels, those that are `real` [U, k] and differ: a list per item and predicate."""
+    at_tags = logs.double().unsqueeze(1).expand(-1, tags.size(1), -1, -1).gather(3, tags.unsqueeze(3))
+    chosen = at_tags.squeeze(3).numpy()  # [U, k, M]
     table = tags.numpy()
-    decoded: list[list[DecodedRoles]] = []
+    decoded: list[list[list[DecodedRoles]]] = []
     unit = 0
     for item in batch.items:
         assert isinstance(item, RoleItem)
-        answers: dict[Predicate, DecodedRoles] = {}
+        answers: dict[Predicate, list[DecodedRoles]] = {}
         for predicate in item.predicates:
-            answers[predicate] = _decode_one(item, predicate, table[unit], chosen[unit], adjacent)
+            found: dict[Roles, DecodedRoles] = {}
+            for rank in range(tags.size(1)):
+                if real is None or real[unit, rank]:
+                    one = _decode_one(item, predicate, table[unit, rank], chosen[unit, rank], adjacent)
+                    found.setdefault(one.roles, one)
+            answers[predicate] = list(found.values())
             unit += 1
         # A predicate without a token of its own (a lone blank, say) is answered with nothing, and no trust in it.
         decoded.append(
-            [answers.get(p, DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)) for p in item.queried]
+            [answers.get(p, [DecodedRoles(unit_id(item.id, p), Roles(p, ()), 0.0, item.current)]) for p in item.queried]
         )
     return decoded
+
+
+def log_likelihood_of_roles(
+    heads: Sequence[Head], batch: RoleBatch, labels: Sequence[Sequence[Sequence[Roles]]]
+) -> list[list[list[float]]]:
+    """The log-probability of each label's tags; -inf for a label with an argument that the network does not see."""
+    logs = heads[0].logits.log_softmax(dim=-1).double()  # [U, M, C]
+    rows: list[NDArray[np.int64]] = []
+    units: list[int] = []
+    seen: list[bool] = []
+    unit = 0
+    for item, of_item in zip(batch.items, labels, strict=True):
+        assert isinstance(item, RoleItem)
+        for predicate, of_unit in zip(item.queried, of_item, strict=True):
+            has_place = predicate in item.predicates
+            for label in of_unit:
+                tags = np.full(logs.size(1), UNKNOWN, dtype=np.int64)
+                tags[: item.length] = _tags(item.rendered, label)
+                rows.append(tags)
+                units.append(unit if has_place else -1)
+                seen.append(all(item.rendered.covering(a.turn, a.start, a.end) for a in label.arguments))
+            unit += has_place
+    if not rows:
+        return [[[] for _ in of_item] for of_item in labels]
+    table = torch.from_numpy(np.stack(rows))
+    known = table != UNKNOWN
+    at = torch.tensor(units)
+    tokens = torch.arange(logs.size(1))
+    if logs.size(0):
+        picked = logs[at[:, None].clamp(min=0), tokens[None, :], table.clamp(min=0)]
+        sums = (picked * known).sum(dim=1).masked_fill(at < 0, 0.0)
+    else:
+        sums = torch.zeros(len(rows), dtype=torch.double)
+    values = iter(sums.masked_fill(~torch.tensor(seen), -torch.inf).tolist())
+    return [[[next(values) for _ in of_unit] for of_unit in of_item] for of_item in labels]
 
 
 def _decode_one(

@@ -17,12 +17,16 @@ from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.tasks.role_labelling import (
     Adjacent,
+    DecodedRoles,
+    Itself,
     PredicateMark,
     RoleBatch,
     RoleItem,
     RoleLabeller,
     collate_roles,
     decode_roles,
+    log_likelihood_of_roles,
+    ranked_roles,
     role_items,
 )
 from friend_training.types import CsrlExample, Dialogue, Roles, dialogue_group
@@ -49,15 +53,17 @@ class CsrlDefinition:
         max_length: int = 125,
         mark: PredicateMark = "after",
         adjacent: Adjacent = "apart",
+        itself: Itself = "allowed",
     ) -> None:
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
         self.mark = mark
         self.adjacent = adjacent
+        self.itself = itself
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent}
+        return {"max_length": self.max_length, "mark": self.mark, "adjacent": self.adjacent, "itself": self.itself}
 
     def network(self, encoder: Encoder) -> nn.Module:
         return RoleLabeller(encoder, mark=self.mark)
@@ -108,12 +114,17 @@ class CsrlDefinition:
 
     def decode(self, heads: Sequence[Head], batch: RoleBatch) -> list[list[Prediction]]:
         return [
-            [
-                Prediction(d.unit, d.roles, d.confidence, bool(d.roles.arguments), kind_of_roles(d.roles, d.current))
-                for d in units
-            ]
-            for units in decode_roles(heads, batch, self.adjacent)
+            [_prediction(found) for found in units] for units in decode_roles(heads, batch, self.adjacent, self.itself)
         ]
+
+    def n_best(self, heads: Sequence[Head], batch: RoleBatch, k: int) -> list[list[list[Prediction]]]:
+        ranked = ranked_roles(heads, batch, k, self.adjacent, self.itself)
+        return [[[_prediction(found) for found in unit] for unit in units] for units in ranked]
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: RoleBatch, labels: Sequence[Sequence[Sequence[Roles]]]
+    ) -> list[list[list[float]]]:
+        return log_likelihood_of_roles(heads, batch, labels)
 
     def score(self, examples: Sequence[CsrlExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """All predicates of a source dialogue are one group, whichever of its turns they stand in."""
@@ -121,6 +132,11 @@ class CsrlDefinition:
         gold = [(roles, example.dialogue) for example in examples for roles in example.roles]
         units = [CsrlScore.of(label, *truth) for label, truth in zip(labels, gold, strict=True)]
         return Evaluation.of(units, CsrlScore(), [dialogue_group(dialogue.id) for _, dialogue in gold])
+
+
+def _prediction(found: DecodedRoles) -> Prediction:
+    kind = kind_of_roles(found.roles, found.current)
+    return Prediction(found.unit, found.roles, found.confidence, bool(found.roles.arguments), kind)
 
 
 def _dialogue(pseudo: PseudoLabel) -> Dialogue:
@@ -135,7 +151,8 @@ def csrl_task(
     max_length: int = 125,
     mark: PredicateMark = "after",
     adjacent: Adjacent = "apart",
+    itself: Itself = "allowed",
     device: str = AUTO,
 ) -> TorchTask:
-    definition = CsrlDefinition(encoder=encoder, max_length=max_length, mark=mark, adjacent=adjacent)
+    definition = CsrlDefinition(encoder=encoder, max_length=max_length, mark=mark, adjacent=adjacent, itself=itself)
     return TorchTask(definition, encoder=encoder, settings=settings, device=device)
