@@ -107,12 +107,15 @@ class Insertion:
 class Rewrite:
     """The label of one rewriting unit: u_t' and the edit script that builds it from u_t.
 
-    `deleted` are character offsets of u_t, `insertions` at most one per offset; both sorted.
+    `deleted` are character offsets of u_t, `insertions` at most one per offset; both sorted. `unsure` are offsets (the
+    length of u_t: its end) of which a pseudo-label does not know whether something is inserted there, or the character
+    deleted: nothing is learnt there. Gold has none, and where there are none nothing is written of them.
     """
 
     text: str
     deleted: tuple[int, ...] = ()
     insertions: tuple[Insertion, ...] = ()
+    unsure: Annotated[tuple[int, ...], Field(exclude_if=lambda offsets: not offsets)] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,10 +95,13 @@ class Proposals(Protocol):
 
 
 class Settle(Protocol):
-    """The labels to learn of those decided on: what was proposed or predicted otherwise may be left open in them."""
+    """The labels to learn of those decided on: what was proposed or predicted otherwise may be left open in them.
+
+    `likeliest` are one's own predictions and likeliest labels.
+    """
 
     def __call__(
-        self, inputs: Sequence[Any], decided: Predictions, own: Predictions, friends: Predictions, /
+        self, inputs: Sequence[Any], decided: Predictions, likeliest: Candidates, friends: Predictions, /
     ) -> Sequence[Sequence[Prediction]]: ...
 
 

@@ -73,7 +73,13 @@ def decide(
                 for unit, found, of_unit in zip(units, candidates[number], chosen, strict=True)
             ]
         )
-    return decided if joint.settle is None else [[*units] for units in joint.settle(inputs, decided, own, others)]
+    if joint.settle is None:
+        return decided
+    known = [
+        [[unit, *best] for unit, best in zip(units, found, strict=True)]
+        for units, found in zip(own, likeliest, strict=True)
+    ]
+    return [[*units] for units in joint.settle(inputs, decided, known, others)]
 
 
 def ranking(task: Any) -> Ranking:
@@ -158,6 +164,11 @@ def _matches(
     A unit's candidates are tried with the candidates of equal rank of the other units beside it: matchers score each
     unit by itself.
     """
+    if joint.match_weight == 0:
+        return [
+            [[np.zeros(len(unit)) for unit in units] for _ in found]
+            for units, found in zip(candidates, answers, strict=True)
+        ]
     translate, translate_friend = friendship.translate_first, friendship.translate_second
     if not first:
         translate, translate_friend = translate_friend, translate

@@ -25,8 +25,18 @@ from friend_training.core.task import Prediction
 from friend_training.friendships.bridge_controls import bridge_roles
 from friend_training.friendships.csrl_rewriting import asked_of
 from friend_training.tasks.csrl.task import kind_of_roles
-from friend_training.tasks.rewriting.edits import origin
-from friend_training.types import SPEAKER, Argument, Dialogue, Rewrite, Roles, Sentence, SentenceArgument, SentenceRoles
+from friend_training.tasks.rewriting.edits import apply_script, origin
+from friend_training.types import (
+    SPEAKER,
+    Argument,
+    Dialogue,
+    Insertion,
+    Rewrite,
+    Roles,
+    Sentence,
+    SentenceArgument,
+    SentenceRoles,
+)
 
 # Merged labels: from each friend what it knows best.
 #
@@ -278,15 +288,15 @@ class DisputedRoles:
     bridge: Bridge
 
     def __call__(
-        self, inputs: Sequence[Dialogue], decided: Predictions, own: Predictions, friends: Predictions
+        self, inputs: Sequence[Dialogue], decided: Predictions, likeliest: Candidates, friends: Predictions
     ) -> list[list[Prediction]]:
         found = read_rewrites(self.bridge, inputs, friends)
         return [
             [
-                replace(unit, label=_open(unit.label, frozenset(before.label.arguments) | said))
-                for unit, before, said in zip(units, units_before, of_dialogue, strict=True)
+                replace(unit, label=_open(unit.label, frozenset(own.label.arguments) | said))
+                for unit, (own, *_), said in zip(units, of_units, of_dialogue, strict=True)
             ]
-            for units, units_before, of_dialogue in zip(decided, own, found, strict=True)
+            for units, of_units, of_dialogue in zip(decided, likeliest, found, strict=True)
         ]
 
 
@@ -300,3 +310,106 @@ def nothing_rewritten(inputs: Sequence[Dialogue], rewrites: Predictions) -> list
         [replace(unit, label=Rewrite(dialogue.utterance.text), content=False) for unit in units]
         for dialogue, units in zip(inputs, rewrites, strict=True)
     ]
+
+
+# The other way round: an argument in another turn asks the rewriter for an insertion.
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedInsertions:
+    """Rewrites with what CSRL finds in other turns: each such argument inserted at each place of u_t, with or without
+    the pronoun that stands there."""
+
+    variants: int = 2
+    """Of so many of the rewriter's likeliest scripts."""
+
+    def __call__(self, inputs: Sequence[Dialogue], likeliest: Candidates, friends: Predictions) -> Candidates:
+        return [
+            [[proposed for own in unit[: self.variants] for proposed in _inserted(dialogue, own, asked_for)]]
+            for dialogue, (unit,), asked_for in zip(
+                inputs, likeliest, (said_elsewhere(*one) for one in zip(inputs, friends, strict=True)), strict=True
+            )
+        ]
+
+
+def said_elsewhere(dialogue: Dialogue, roles: Sequence[Prediction]) -> list[Argument]:
+    """The arguments of u_t's predicates that CSRL finds in other turns, each span once."""
+    current = len(dialogue.turns) - 1
+    spans = {(a.turn, a.start, a.end): a for unit in roles for a in unit.label.arguments}
+    return [a for a in spans.values() if 0 <= a.turn != current and a.start != SPEAKER]
+
+
+def _inserted(dialogue: Dialogue, own: Prediction, asked_for: Sequence[Argument]) -> list[Prediction]:
+    text, rewrite = dialogue.utterance.text, own.label
+    taken = {insertion.before for insertion in rewrite.insertions}
+    proposed: list[Prediction] = []
+    for argument in asked_for:
+        for before in range(len(text) + 1):
+            if before in taken:
+                continue
+            insertion = Insertion(before, argument.turn, argument.start, argument.end)
+            insertions = tuple(sorted([*rewrite.insertions, insertion]))
+            pronouns = {0} | {size for size in (1, 2) if text[before : before + size] in PRONOUNS}
+            for size in pronouns:
+                deleted = tuple(sorted({*rewrite.deleted, *range(before, before + size)}))
+                script = Rewrite("", deleted, insertions)
+                script = replace(script, text=apply_script(dialogue, script))
+                proposed.append(replace(own, label=script, content=True, kind="changed"))
+    return proposed
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedEdits:
+    """Rewrites edit by edit: what the friend confirms is learnt, that is an insertion of what CSRL finds in another
+    turn with the deletions beside it. So is what is done at any other place, where the rewriter's likeliest scripts
+    agree on it (they have at least `sure` of their probability together); all other places are left open."""
+
+    sure: float = 0.95
+    confirmed: bool = True
+    """Whether the friend is asked at all; without it this is the control."""
+
+    def __call__(
+        self, inputs: Sequence[Dialogue], decided: Predictions, likeliest: Candidates, friends: Predictions
+    ) -> list[list[Prediction]]:
+        return [
+            [
+                self._settled(dialogue, unit, best, said_elsewhere(dialogue, roles) if self.confirmed else [])
+                for unit, (_, *best) in zip(units, of_units, strict=True)
+            ]
+            for dialogue, units, of_units, roles in zip(inputs, decided, likeliest, friends, strict=True)
+        ]
+
+    def _settled(
+        self, dialogue: Dialogue, unit: Prediction, best: Sequence[Prediction], asked_for: Sequence[Argument]
+    ) -> Prediction:
+        rewrite, places = unit.label, range(len(dialogue.utterance.text) + 1)
+        known = _confirmed(dialogue, rewrite, asked_for)
+        whole = sum(one.confidence for one in best)
+        done = [_done_at(rewrite, place) for place in places]
+        agreed = [0.0 for _ in places]
+        for one in best:
+            for place in places:
+                agreed[place] += one.confidence * (_done_at(one.label, place) == done[place])
+        known |= {place for place in places if agreed[place] >= self.sure * whole}
+        unsure = tuple(place for place in places if place not in known)
+        learnt = any(insertion.before in known for insertion in rewrite.insertions)
+        return replace(unit, label=replace(rewrite, unsure=unsure), content=learnt)
+
+
+def _done_at(rewrite: Rewrite, place: int) -> tuple[bool, tuple[Insertion, ...]]:
+    """Whether the character there is deleted, and what is inserted before it."""
+    return place in rewrite.deleted, tuple(i for i in rewrite.insertions if i.before == place)
+
+
+def _confirmed(dialogue: Dialogue, rewrite: Rewrite, asked_for: Sequence[Argument]) -> set[int]:
+    """The places of insertions of what is asked for, with those of the deletions on either side."""
+    said = {dialogue.turns[a.turn].text[a.start : a.end] for a in asked_for}
+    places: set[int] = set()
+    for insertion in rewrite.insertions:
+        if dialogue.turns[insertion.turn].text[insertion.start : insertion.end] in said:
+            places.add(insertion.before)
+            for step, at in ((1, insertion.before), (-1, insertion.before - 1)):
+                while at in rewrite.deleted:
+                    places.add(at)
+                    at += step
+    return places

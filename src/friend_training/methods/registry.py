@@ -38,11 +38,14 @@ Labels = Literal[
     "joint",
     "joint-with-foreign",
     "joint-with-bridge",
+    "joint-edits",
+    "edits-alone",
     "bridge",
 ]
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
 part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
-those that task and friend decide on together, or task and foreign friend, or task and bridge alone; or the bridge's."""
+those that task and friend decide on together, or task and foreign friend, or task and bridge alone; the same with
+rewrites learnt edit by edit, or only these, without a friend; or the bridge's."""
 
 Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
 """Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
@@ -86,7 +89,13 @@ class MethodSpec:
 
     @property
     def decided_together(self) -> bool:
-        return self.labels in ("joint", "joint-with-foreign", "joint-with-bridge")
+        """Whether CSRL's labels are decided on together with its friend."""
+        return self.labels in ("joint", "joint-with-foreign", "joint-with-bridge", "joint-edits")
+
+    @property
+    def edit_by_edit(self) -> bool:
+        """Whether rewrites are learnt edit by edit, so that none is chosen as a whole."""
+        return self.labels in ("joint-edits", "edits-alone")
 
 
 FDT = MethodSpec("FDT", "friend-training", choice="by-match", friend="partner", label_parts=3, bridge=True)
@@ -111,6 +120,7 @@ METHODS: dict[str, MethodSpec] = {
     "fdt-checked": replace(FDT, title="FDT, checked arguments", labels="checked"),
     "fdt-answers": replace(FDT, title="FDT, the friend's answers", labels="answers"),
     "fdt-joint": replace(FDT, title="FDT, joint labels", labels="joint", label_parts=5),
+    "fdt-edits": replace(FDT, title="FDT, joint labels and edits", labels="joint-edits", label_parts=20),
     "fdt-readers": replace(
         FDT,
         title="FDT, two rewriters",
@@ -149,6 +159,7 @@ METHODS: dict[str, MethodSpec] = {
     "checked-shuffled": replace(FDT, title="checked arguments, shuffled friend", labels="checked-by-foreign"),
     "joint-shuffled": replace(FDT, title="joint labels, shuffled friend", labels="joint-with-foreign", label_parts=5),
     "joint-bridge": replace(FDT, title="joint labels, bridge alone", labels="joint-with-bridge", label_parts=5),
+    "edits-alone": replace(FDT, title="edits without a friend", labels="edits-alone", label_parts=5),
     "unchecked": replace(FDT, title="the same arguments, unchecked", labels="unchecked"),
     "bridge-labels-all": MethodSpec(
         "bridge's labels, all", "self-training", choice="everything", labels="bridge", label_parts=1, bridge=True

@@ -25,7 +25,11 @@ LATER_SETTINGS: dict[str, Any] = {
     "informed": False,
     "repeated_roles": "apart",
     "predicate_as_argument": "allowed",
-    "joint": {"match_weight": 64.0, "temperature": 1.0, "best": 16},
+    "joint.match_weight": 64.0,
+    "joint.temperature": 1.0,
+    "joint.best": 16,
+    "joint.edits_match_weight": 16.0,
+    "joint.sure": 0.95,
     "pronouns": "kept",
     "checked_labels": "balanced",
     "rewriting_turns": None,
@@ -57,12 +61,13 @@ def recorded_form(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told(values: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Without the settings that came later and say what was done before they came."""
-    return {
+    """Without the settings that came later and say what was done before they came, and sections of nothing else."""
+    told = {
         key: _told(value, f"{place}{key}.") if isinstance(value, Mapping) else value
         for key, value in values.items()
         if f"{place}{key}" not in LATER_SETTINGS or value != LATER_SETTINGS[f"{place}{key}"]
     }
+    return {key: value for key, value in told.items() if value != {} or values[key] == {}}
 
 
 def _renamed(values: Mapping[str, Any], names: Mapping[str, Mapping[str, str]], place: str) -> dict[str, Any]:

@@ -405,6 +405,11 @@ class JointConfig(Section):
     """Log-probabilities are divided by it: above 1 the models are trusted less."""
     best: Count = 16
     """How many of a model's likeliest labels are considered."""
+    edits_match_weight: Annotated[float, Field(ge=0)] = 16.0
+    """γ where rewrites are decided on."""
+    sure: Share = 0.95
+    """What the rewriter's likeliest scripts must agree on, of their probability, for a place that the friend says
+    nothing of to be learnt."""
 
 
 class LocalEngineConfig(Section):

@@ -10,8 +10,10 @@ from friend_training.friendships.csrl_rewriting import TranslateRewrite
 from friend_training.friendships.joint_labels import (
     Check,
     CheckedRoles,
+    ConfirmedEdits,
     DisputedRoles,
     MergedRoles,
+    ProposedInsertions,
     ProposedRoles,
     WithoutPronouns,
     nothing_rewritten,
@@ -46,6 +48,8 @@ def friendship_of(setup: Setup, spec: MethodSpec) -> Friendship:
         friendship = replace(
             friendship, translate_second=TranslateRewrite(bridge), joint_first=joint_roles(setup, spec, bridge)
         )
+    if spec.edit_by_edit:
+        friendship = replace(friendship, joint_second=joint_rewrites(setup, spec))
     match spec.friend:
         case "shuffled":
             return shuffled(friendship, seed=setup.settings.seed)
@@ -58,12 +62,30 @@ def friendship_of(setup: Setup, spec: MethodSpec) -> Friendship:
 
 def joint_roles(setup: Setup, spec: MethodSpec, bridge: Bridge) -> Joint:
     """How CSRL decides on its labels together with the rewriter, or with what a control puts in its place."""
+    chosen = setup.config.joint
     return Joint(
-        **setup.config.joint.model_dump(),
+        chosen.match_weight,
+        chosen.temperature,
+        chosen.best,
         propose=ProposedRoles(bridge),
         settle=DisputedRoles(bridge),
         friend=nothing_rewritten if spec.labels == "joint-with-bridge" else None,
         foreign=setup.settings.seed if spec.labels == "joint-with-foreign" else None,
+    )
+
+
+def joint_rewrites(setup: Setup, spec: MethodSpec) -> Joint:
+    """How the rewriter decides on its edits together with CSRL, or by itself."""
+    chosen = setup.config.joint
+    if spec.labels == "edits-alone":
+        return Joint(0.0, chosen.temperature, chosen.best, settle=ConfirmedEdits(chosen.sure, confirmed=False))
+    return Joint(
+        chosen.edits_match_weight,
+        chosen.temperature,
+        chosen.best,
+        proposals=4,
+        propose=ProposedInsertions(),
+        settle=ConfirmedEdits(chosen.sure),
     )
 
 

@@ -61,6 +61,8 @@ def selectors(spec: MethodSpec, config: Config, data: RunData, study: Path, task
     if spec.part_by_part and task == "csrl":  # arguments are chosen one by one: whatever has one left is learnt
         kept = balance if config.checked_labels == "balanced" else None
         return [replace(by_confidence, pick=Share(1.0), content="only", balance=kept)] * iterations
+    if spec.edit_by_edit and task == "rewriting":  # so with edits
+        return [replace(by_confidence, pick=Share(1.0), content="only", balance=None)] * iterations
     if spec.friend == "oracle":  # exactly what is right; labels that say nothing are left out where they always are
         return [replace(by_match, pick=TotalAgreement())] * iterations
     match spec.choice:

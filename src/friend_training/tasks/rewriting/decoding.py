@@ -11,7 +11,7 @@ from torch import Tensor
 from friend_training.nn.heads import Head
 from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.tasks.rewriting.edits import apply_script
-from friend_training.tasks.rewriting.model import NO_END, NO_START, RewriteBatch, RewriteItem
+from friend_training.tasks.rewriting.model import NO_END, NO_START, RewriteBatch, RewriteItem, decisions_of
 from friend_training.types import Insertion, Rewrite
 
 SpanChoice = Literal["apart", "together"]
@@ -32,6 +32,84 @@ def decode_rewrites(
     keep, start, end = (choice.numpy() for choice in chosen)
     confidence = log_confidence.exp().tolist()
     return [(_script(item, keep[row], start[row], end[row]), confidence[row]) for row, item in enumerate(batch.items)]
+
+
+def ranked_rewrites(heads: Sequence[Head], batch: RewriteBatch, k: int) -> list[list[tuple[Rewrite, float]]]:
+    """The k likeliest scripts of each item with the product of their probabilities, the likeliest first.
+
+    First and last token of an insertion are a span of one turn ("together"). Decisions are independent of each other,
+    so the k best of all of them come from the k best of each, put together one after the other.
+    """
+    keeping, start, end = (head.logits.log_softmax(dim=-1).double() for head in heads)
+    items, slots, tokens = start.shape
+    turn = batch.turn
+    order = torch.arange(tokens)
+    span = (turn.unsqueeze(2) == turn.unsqueeze(1)) & (turn != NO_TURN).unsqueeze(2)  # [B, first, last]
+    span = (span & (order[:, None] <= order)).flatten(1)  # [B, M · M]
+    best = torch.full((items, k), -torch.inf, dtype=torch.double)
+    best[:, 0] = 0.0
+    decisions: list[tuple[Tensor, Tensor]] = []  # of each decision: which of the best it goes on from, and its choice
+    for slot in range(slots):
+        real = batch.is_token[:, slot, None]
+        options = torch.where(real, keeping[:, slot], torch.tensor([-torch.inf, 0.0], dtype=torch.double))  # keep is 1
+        best = _put_together(best, options, torch.arange(2).expand(items, 2), k, decisions)
+        pairs = (start[:, slot, :, None] + end[:, slot, None, :]).flatten(1).masked_fill(~span, -torch.inf)
+        likeliest, place = pairs.topk(min(k, tokens * tokens), dim=1)
+        nothing = (start[:, slot, NO_START] + end[:, slot, NO_END]).unsqueeze(1)
+        none = torch.full_like(place[:, :1], NO_START * tokens + NO_END)
+        options, choices = torch.cat([nothing, likeliest], dim=1), torch.cat([none, place], dim=1)
+        real = batch.is_slot[:, slot, None]
+        only = torch.full_like(options, -torch.inf)
+        only[:, 0] = 0.0
+        best = _put_together(best, torch.where(real, options, only), choices, k, decisions)
+    chosen = torch.zeros(2 * slots, items, k, dtype=torch.long)
+    rank = torch.arange(k).expand(items, k)
+    for number in reversed(range(2 * slots)):
+        before, choice = decisions[number]
+        chosen[number] = choice.gather(1, rank)
+        rank = before.gather(1, rank)
+    keep, pair = chosen[0::2].permute(1, 2, 0).numpy(), chosen[1::2].permute(1, 2, 0).numpy()  # [B, k, N]
+    confidence = best.exp().tolist()
+    ranked: list[list[tuple[Rewrite, float]]] = []
+    for row, item in enumerate(batch.items):
+        found: dict[Rewrite, float] = {}
+        for at in torch.nonzero(best[row].isfinite()).flatten().tolist():
+            script = _script(item, keep[row, at], pair[row, at] // tokens, pair[row, at] % tokens)
+            found.setdefault(script, confidence[row][at])
+        ranked.append(list(found.items()))
+    return ranked
+
+
+def _put_together(
+    best: Tensor, options: Tensor, choices: Tensor, k: int, decisions: list[tuple[Tensor, Tensor]]
+) -> Tensor:
+    """The k best of what was decided before [B, k] with one more decision [B, options]; remembers how it was made."""
+    sums = (best.unsqueeze(2) + options.unsqueeze(1)).flatten(1)
+    best, place = sums.topk(k, dim=1)
+    decisions.append((place // options.size(1), choices.gather(1, place % options.size(1))))
+    return best
+
+
+def log_likelihood_of_rewrites(
+    heads: Sequence[Head], batch: RewriteBatch, scripts: Sequence[Sequence[Rewrite]]
+) -> list[list[float]]:
+    """The log-probability of each item's scripts: of every decision that they are made of; -inf where tokens cannot
+    express a script, or it inserts what may not be inserted."""
+    logs = [head.logits.log_softmax(dim=-1).double().numpy() for head in heads]
+    source = batch.source.numpy()
+    found: list[list[float]] = []
+    for row, (item, of_item) in enumerate(zip(batch.items, scripts, strict=True)):
+        found.append([])
+        for script in of_item:
+            decisions = decisions_of(script, item.rendered, item.first, item.last)
+            total = -np.inf
+            if decisions is not None and not script.unsure:
+                inserted = decisions.start <= decisions.end
+                if source[row, decisions.start[inserted]].all():
+                    parts = zip(logs, (decisions.keep, decisions.start, decisions.end), strict=True)
+                    total = sum(float(of[row, np.arange(len(made)), made].sum()) for of, made in parts)
+            found[-1].append(total)
+    return found
 
 
 def _pairs(start: Tensor, end: Tensor, batch: RewriteBatch) -> list[Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
-from friend_training.nn.heads import MASKED, Head
+from friend_training.nn.heads import MASKED, UNKNOWN, Head
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.types import Dialogue, Rewrite
@@ -26,7 +26,10 @@ NO_START, NO_END = 1, 0
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """For the tokens of u_t: keep (1) or delete (0); for these and the end: first and last token of the insertion."""
+    """For the tokens of u_t: keep (1) or delete (0); for these and the end: first and last token of the insertion.
+
+    UNKNOWN where the script is unsure.
+    """
 
     keep: NDArray[np.int64]  # [U]
     start: NDArray[np.int64]  # [U + 1]
@@ -59,11 +62,12 @@ def rewrite_item(
     first = int(places[0]) if len(places) else last
     if script is None:
         return RewriteItem(dialogue, rendered, first, last, None, weight)
-    decisions = _decisions(script, rendered, first, last)
+    decisions = decisions_of(script, rendered, first, last)
     return None if decisions is None else RewriteItem(dialogue, rendered, first, last, decisions, weight)
 
 
-def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> Decisions | None:
+def decisions_of(script: Rewrite, rendered: Rendered, first: int, last: int) -> Decisions | None:
+    """None if tokens cannot express the script."""
     starts, ends = rendered.start[first:last], rendered.end[first:last]
     deleted = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
     inside = [offset for offset in script.deleted if offset < len(deleted)]
@@ -85,7 +89,16 @@ def _decisions(script: Rewrite, rendered: Rendered, first: int, last: int) -> De
         if rendered.start[source[0]] != insertion.start or rendered.end[source[1] - 1] != insertion.end:
             return None
         start[slot], end[slot] = source[0], source[1] - 1
-    return Decisions(keep=(gone == 0).astype(np.int64), start=start, end=end)
+    keep = (gone == 0).astype(np.int64)
+    if script.unsure:
+        unsure = np.array(script.unsure)[:, None]
+        open_tokens = ((unsure >= starts) & (unsure < ends)).any(axis=0)
+        keep[open_tokens] = UNKNOWN
+        at_end = bool(unsure.max() >= (ends[-1] if len(ends) else 0))
+        for bounds in (start, end):
+            bounds[:-1][open_tokens] = UNKNOWN
+            bounds[-1] = UNKNOWN if at_end else bounds[-1]
+    return Decisions(keep=keep, start=start, end=end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,12 @@ from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.dialogue_input import render_all
-from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
+from friend_training.tasks.rewriting.decoding import (
+    SpanChoice,
+    decode_rewrites,
+    log_likelihood_of_rewrites,
+    ranked_rewrites,
+)
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
 from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.model import (
@@ -133,18 +138,20 @@ class RewritingDefinition:
         return collate_rewrites(items, self.tokenizer.pad_id, span_source=self.span_source)
 
     def decode(self, heads: Sequence[Head], batch: RewriteBatch) -> list[list[Prediction]]:
+        decoded = decode_rewrites(heads, batch, self.spans)
+        return [[_prediction(item.dialogue, *found)] for item, found in zip(batch.items, decoded, strict=True)]
+
+    def n_best(self, heads: Sequence[Head], batch: RewriteBatch, k: int) -> list[list[list[Prediction]]]:
+        ranked = ranked_rewrites(heads, batch, k)
         return [
-            [
-                Prediction(
-                    item.dialogue.id,
-                    rewrite,
-                    confidence,
-                    content=bool(rewrite.insertions),
-                    kind=kind_of_text(rewrite.text, item.dialogue),
-                )
-            ]
-            for item, (rewrite, confidence) in zip(batch.items, decode_rewrites(heads, batch, self.spans), strict=True)
+            [[_prediction(item.dialogue, *one) for one in found]]
+            for item, found in zip(batch.items, ranked, strict=True)
         ]
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: RewriteBatch, labels: Sequence[Sequence[Sequence[Rewrite]]]
+    ) -> list[list[list[float]]]:
+        return [[of_unit] for of_unit in log_likelihood_of_rewrites(heads, batch, [units[0] for units in labels])]
 
     def score(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """On all cases and, beside it, on those that edits can build: `buildable_em` and so on."""
@@ -152,6 +159,11 @@ class RewritingDefinition:
         buildable = [unit for unit, e in zip(units, examples, strict=True) if _can_be_built(e, self.span_source)]
         whole, part = (Evaluation.of(some, RewritingScore()) for some in (units, buildable))
         return Evaluation({**whole, **{f"buildable_{name}": value for name, value in part.items()}}, whole.counts)
+
+
+def _prediction(dialogue: Dialogue, rewrite: Rewrite, confidence: float) -> Prediction:
+    kind = kind_of_text(rewrite.text, dialogue)
+    return Prediction(dialogue.id, rewrite, confidence, content=bool(rewrite.insertions), kind=kind)
 
 
 def score_rewrites(texts: Sequence[str], gold: Sequence[RewritingExample]) -> list[RewritingScore]:
