@@ -1,6 +1,8 @@
 """Eq. 1 over decisions: hard and soft targets, masks and weights."""
 
 import math
+from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -8,7 +10,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.nn.heads import MASKED, UNKNOWN, Head, unit_losses
+from friend_training.nn.heads import MASKED, UNKNOWN, Head, likeliest_sequences, unit_losses
 from friend_training.nn.training import weighted_mean
 
 
@@ -94,3 +96,35 @@ def test_a_weight_of_one_half_halves() -> None:
     assert weighted_mean(losses, torch.tensor([1.0, 1.0])).item() == 2.0
     assert weighted_mean(losses, torch.tensor([0.5, 0.5])).item() == 1.0
     assert weighted_mean(losses, torch.tensor([1.0, 0.5])).item() == 1.5
+
+
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 30))
+@settings(max_examples=40)
+def test_the_likeliest_sequences_are_those_of_all_sequences(seed: int, length: int, k: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    logs = torch.randn(2, 4, 3, generator=generator).log_softmax(dim=-1)
+    mask = torch.arange(4) < torch.tensor([[length], [4]])
+    allowed = torch.rand(3, 3, generator=generator) < 0.7
+    allowed[0, 0] = allowed[:, 0] = True  # outside is always possible, so that there is a sequence
+    found, scores = likeliest_sequences(logs, mask, allowed, outside=0, k=k)
+    for row, real in enumerate((length, 4)):
+        every = {
+            tags: sum(float(logs[row, at, tag]) for at, tag in enumerate(tags))
+            for tags in product(range(3), repeat=real)
+            if all(allowed[before, tag] for before, tag in zip((0, *tags), (*tags, 0), strict=True))
+        }
+        wanted = sorted(every.values(), reverse=True)[:k]
+        there = scores[row][scores[row].isfinite()].tolist()
+        assert there == pytest.approx(wanted, abs=1e-5)
+        for tags, score in zip(found[row].tolist(), there, strict=False):
+            assert every[tuple(tags[:real])] == pytest.approx(score, abs=1e-5)
+
+
+def test_what_is_open_has_no_gradient() -> None:
+    head, targets = random_head(4)
+    logits = head.logits.requires_grad_()
+    targets[0, :2] = UNKNOWN
+    unit_losses([replace(head, mask=torch.ones(3, 4, dtype=torch.bool))], [targets]).sum().backward()
+    assert logits.grad is not None
+    assert not logits.grad[0, :2].any()
+    assert logits.grad[0, 2:].any()

@@ -17,10 +17,15 @@ from torch.nn.functional import one_hot
 
 from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import load_encoder
-from friend_training.nn.heads import MASKED, Head
+from friend_training.nn.heads import MASKED, UNKNOWN, Head, unit_losses
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render
-from friend_training.tasks.rewriting.decoding import SpanChoice, decode_rewrites
+from friend_training.tasks.rewriting.decoding import (
+    SpanChoice,
+    decode_rewrites,
+    log_likelihood_of_rewrites,
+    ranked_rewrites,
+)
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script
 from friend_training.tasks.rewriting.model import (
     NO_END,
@@ -279,3 +284,63 @@ def test_an_empty_utterance_can_only_grow(network: Network, tokenizer: Tokenizer
         ((_, confidence),) = decode_rewrites(network(batch), batch)
     assert 0 < confidence <= 1
     assert math.isfinite(confidence)
+
+
+def uncertain_heads(batch: RewriteBatch, seed: int) -> list[Head]:
+    """Any output; spans may come from what is a source, or be none."""
+    generator = torch.Generator().manual_seed(seed)
+    slots, tokens = batch.slots.size(1), batch.ids.size(1)
+    heads = [Head(torch.randn(len(batch.items), slots, 2, generator=generator), batch.is_token)]
+    for nothing in (NO_START, NO_END):
+        scores = 2 * torch.randn(len(batch.items), slots, tokens, generator=generator)
+        allowed = batch.source.clone()
+        allowed[:, nothing] = True
+        heads.append(Head(scores.masked_fill(~allowed.unsqueeze(1), MASKED), batch.is_slot))
+    return heads
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_likeliest_rewrites_are_those_of_all_rewrites(tokenizer: Tokenizer, seed: int) -> None:
+    dialogues = [dialogue_of("甲乙", "她丙"), dialogue_of("丁", "戊")]
+    batch = batch_of([item_of(one, tokenizer) for one in dialogues], tokenizer)
+    heads = uncertain_heads(batch, seed)
+    ranked = ranked_rewrites(heads, batch, 16)
+    for row, dialogue in enumerate(dialogues):
+        length = len(dialogue.utterance.text)
+        sources = [
+            (turn, start, end)
+            for turn, said in enumerate(dialogue.turns)
+            for start in range(len(said.text))
+            for end in range(start + 1, len(said.text) + 1)
+        ]
+        scripts = []
+        for deleted in product((False, True), repeat=length):
+            for spans in product((None, *sources), repeat=length + 1):
+                insertions = tuple(Insertion(at, *span) for at, span in enumerate(spans) if span is not None)
+                script = Rewrite("", tuple(at for at, gone in enumerate(deleted) if gone), insertions)
+                scripts.append(replace(script, text=apply_script(dialogue, script)))
+        every: list[list[Rewrite]] = [[], []]
+        every[row] = scripts
+        logs = log_likelihood_of_rewrites(heads, batch, every)[row]
+        wanted = sorted(zip(logs, scripts, strict=True), key=lambda found: -found[0])[:16]
+        assert [script for script, _ in ranked[row]] == [script for _, script in wanted]
+        assert [math.log(p) for _, p in ranked[row]] == pytest.approx([log for log, _ in wanted], abs=1e-4)
+
+
+def test_open_places_have_no_gradient(tokenizer: Tokenizer) -> None:
+    """她 and what is put before it are known; 丙, what is put before it and the end are not."""
+    script = Rewrite("甲乙丙", (0,), (Insertion(0, 0, 0, 2),), unsure=(1, 2))
+    batch = batch_of([item_of(dialogue_of("甲乙", "她丙"), tokenizer, script)], tokenizer)
+    assert [target[0].tolist() for target in batch.targets] == [
+        [0, UNKNOWN, 0],
+        [1, UNKNOWN, UNKNOWN],
+        [2, UNKNOWN, UNKNOWN],
+    ]
+    heads = uncertain_heads(batch, 1)
+    for head in heads:
+        head.logits.requires_grad_()
+    unit_losses(heads, batch.targets).sum().backward()
+    for head in heads:
+        assert head.logits.grad is not None
+        assert head.logits.grad[0, 0].any()
+        assert not head.logits.grad[0, 1:].any()
