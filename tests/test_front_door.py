@@ -11,6 +11,8 @@ import pytest
 import friend_training
 from friend_training.errors import EXTRAS, MissingPackageError, naming_missing_packages
 from friend_training.runs.run import Run
+from helpers.small_run import small_study
+from helpers.untrained_run import make_run
 
 ROOT = Path(__file__).parent.parent
 CORE = {"numpy", "scipy", "pyarrow", "pydantic", "pyyaml", "typer", "rich", "filelock", "narwhals"}
@@ -33,6 +35,48 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     heavy = {"torch", "transformers", "pyarrow", "matplotlib", "pandas", "numpy", "pydantic", "typer"}
     assert done.returncode == 0, done.stderr
     assert heavy.isdisjoint(done.stdout.split())
+
+
+NOT_NEEDED = {
+    "torch",
+    "transformers",
+    "accelerate",
+    "tokenizers",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "sklearn",
+    "fastapi",
+}
+"""What makes up seconds of a command's start; a command that only reads results has no use for any of it."""
+
+AND_LOADED = """
+import sys
+from friend_training.cli.main import main
+try:
+    main(sys.argv[1:])
+except SystemExit as stopped:
+    print(*sys.modules, file=sys.stderr)
+    raise
+"""
+
+
+@pytest.mark.parametrize("command", ["--help", "show", "report", "compare", "compare nowhere", "serve nowhere"])
+def test_commands_that_read_results_load_only_what_they_use(tmp_path: Path, tiny_encoder: Path, command: str) -> None:
+    """Imports are counted, not seconds."""
+    words = command.split()
+    if command == "show":
+        words.append(str(make_run(tmp_path / "study", tiny_encoder)))
+    elif command == "report":
+        words.append(str(small_study(tmp_path / "study")))
+    elif command == "compare":
+        words.append(str(ROOT / "experiments" / "synthetic-strength"))
+    done = python(AND_LOADED, *words)
+    assert done.returncode == (2 if "nowhere" in words else 0), done.stderr
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert loaded >= {"friend_training", "typer"}
+    assert loaded & NOT_NEEDED == set()
+    assert ("pyarrow.dataset" in loaded) <= (command == "report"), "only texts are looked up by it"
 
 
 def test_every_name_of_the_front_door_is_there_and_is_listed() -> None:

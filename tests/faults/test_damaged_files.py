@@ -12,12 +12,13 @@ from friend_training.experiments.results import read_results
 from friend_training.experiments.runner import seconds_of
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.report.page import machine
+from friend_training.report.page import machine, write_report
 from friend_training.report.run_reader import read_study
 from friend_training.runs.counts import load_counts, save_counts
 from friend_training.runs.inputs import GOLD, INPUTS, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.study.folders import read_records
+from helpers.small_run import small_study
 
 DAMAGE = [b"", b"{", b"[]", b"null", b"\xff\xfe", b"1" * 5000, b"[" * 100_000, b'{"a": 1}', b"\x00" * 50]
 
@@ -66,6 +67,16 @@ def test_damaged_tables_of_a_run(run: Run, damage: bytes) -> None:
     (run.folder / "counts.npz").write_bytes(damage)
     with pytest.raises(RunError, match=r"counts\.npz: expected the counts of a result; it is damaged"):
         load_counts(run.folder / "counts.npz")
+
+
+def test_a_report_while_a_selection_is_to_be_made_again(tmp_path: Path) -> None:
+    """As `verify` advises: the record of the step is removed, what it wrote is still there."""
+    study = small_study(tmp_path / "small")
+    with_labels = write_report(study).read_text(encoding="utf-8")
+    (study / "methods" / "fdt" / "phases" / "select-1.json").unlink()
+    without = write_report(study).read_text(encoding="utf-8")
+    assert "below threshold" in with_labels
+    assert "below threshold" not in without
 
 
 def test_counts_with_a_flipped_byte(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from friend_training.core.selector import Selector, Threshold
 from friend_training.loop.selection import select_iteration
 from friend_training.runs.inputs import save_inputs
 from friend_training.runs.run import Run
+from friend_training.runs.steps import Select
 from friend_training.runs.store import LABELLED
 from friend_training.types import Dialogue, Predicate, Turn
 
@@ -79,7 +80,7 @@ def write_run(folder: Path, rows: pa.Table, selectors: dict[str, Selector], inpu
     Run.create(folder, json.dumps(CONFIG) + "\n", {})
     run = Run.create(folder / "methods" / "fdt", json.dumps(CONFIG) + "\n", {})
     run.store.write_labelled(1, 0, rows)
-    select_iteration(run.store, 1, 1, selectors)
+    run.do(Select(1), lambda: {"tasks": select_iteration(run.store, 1, 1, selectors)})
     run.store.discard_labelled(1)
     save_inputs(folder, inputs)
     return folder

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from friend_training.loop.thresholds import checked
+from friend_training.core.counts import checked
 
 
 @dataclass(frozen=True, slots=True)

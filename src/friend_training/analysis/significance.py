@@ -69,7 +69,7 @@ def paired_bootstraps(
 ) -> list[list[Comparison]]:
     """`paired_bootstrap` of every pair in every metric, all of the same dialogues.
 
-    Drawing the dialogues takes longest; it is done once for all.
+    The dialogues are drawn once for all, and counts that stand in several pairs (the same array) are summed once.
     """
     if not pairs:
         return []
@@ -99,13 +99,21 @@ def _drawn_differences(
     """The difference of each pair in each metric and sample → [pairs, metrics, samples]."""
     found: Counts = np.empty((len(pairs), len(metrics), samples))
     drawn_seeds = {count: _seed_weights(count, samples, seed) for count in {len(a) for a, _ in pairs}}
+    # A method that stands in many pairs is summed once, and all methods in one product of matrices.
+    methods = list({id(counts): counts for pair in pairs for counts in pair}.values())
+    places = {id(counts): number for number, counts in enumerate(methods)}
+    widths = [counts.shape[0] * counts.shape[2] for counts in methods]
+    beside = np.concatenate([np.moveaxis(counts, 1, 0).reshape(counts.shape[1], -1) for counts in methods], axis=1)
     for chunk, times in _drawn_dialogues(pairs[0][0].shape[1], samples, seed):
-        for number, (counts_a, counts_b) in enumerate(pairs):
-            weights = drawn_seeds[len(counts_a)][chunk]  # [samples, seeds]
-            both = [np.moveaxis(times @ counts, 0, 1) for counts in (counts_a, counts_b)]  # [samples, seeds, k] each
-            for place, metric in enumerate(metrics):
-                differences = metric(both[0]) - metric(both[1])  # [samples, seeds]
-                found[number, place, chunk] = (weights * differences).sum(-1)
+        parts = np.split(times @ beside, np.cumsum(widths)[:-1], axis=1)  # [samples, seeds · k] of each method
+        sums = [
+            part.reshape(len(times), counts.shape[0], -1) for part, counts in zip(parts, methods, strict=True)
+        ]  # [samples, seeds, k]
+        for place, metric in enumerate(metrics):
+            values = [metric(of_method) for of_method in sums]  # [samples, seeds]
+            for number, (counts_a, counts_b) in enumerate(pairs):
+                differences = values[places[id(counts_a)]] - values[places[id(counts_b)]]
+                found[number, place, chunk] = (drawn_seeds[len(counts_a)][chunk] * differences).sum(-1)
     return found
 
 

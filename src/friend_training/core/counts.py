@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Counts = NDArray[np.float64]
 
@@ -18,6 +18,14 @@ def ratio(numerator: Any, denominator: Any) -> Counts:
     result: Counts = np.zeros(shape)
     np.divide(numerator, denominator, out=result, where=denominator != 0)
     return result
+
+
+def checked(scores: ArrayLike, correct: ArrayLike) -> tuple[Counts, NDArray[np.bool_]]:
+    """Scores and whether each was right, as arrays of one length."""
+    values, right = np.asarray(scores, dtype=np.float64), np.asarray(correct, dtype=np.bool_)
+    if values.ndim != 1 or values.shape != right.shape or not len(values):
+        raise ValueError(f"expected as many scores as verdicts, and some, got {values.shape} and {right.shape}")
+    return values, right
 
 
 class Score(Protocol):

@@ -49,7 +49,7 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
     ]
     marks = {
         (names[method], metric): "*"
-        for (method, metric), found in comparisons(results, against=against).items()
+        for (method, metric), found in comparisons(results, against=against, seeds_at_least=ENOUGH_SEEDS).items()
         if found.significant
     }
     caption = _about_stars(against) if against in names else ""
@@ -85,8 +85,10 @@ def names_with_seeds(results: Sequence[Result]) -> dict[str, str]:
     }
 
 
-def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, str], Comparison]:
-    """(method, metric) → the difference `against` − method on the seeds that both have."""
+def comparisons(
+    results: Sequence[Result], *, against: str, seeds_at_least: int = 1
+) -> dict[tuple[str, str], Comparison]:
+    """(method, metric) → the difference `against` − method on the seeds that both have, if they are so many."""
     counts = {(r.method, r.seed): load_counts(r.counts) for r in results if r.counts.is_file()}
     seeds = {
         method: [seed for name, seed in counts if name == method and (against, seed) in counts]
@@ -97,12 +99,11 @@ def comparisons(results: Sequence[Result], *, against: str) -> dict[tuple[str, s
         methods = [
             method
             for method, own in seeds.items()
-            if own and all(task in counts[name, seed] for name in (method, against) for seed in own)
+            if len(own) >= seeds_at_least
+            and all(task in counts[name, seed] for name in (method, against) for seed in own)
         ]
-        pairs = [
-            (_stack(counts, against, seeds[method], task), _stack(counts, method, seeds[method], task))
-            for method in methods
-        ]
+        ours = {own: _stack(counts, against, own, task) for own in {tuple(seeds[method]) for method in methods}}
+        pairs = [(ours[tuple(seeds[method])], _stack(counts, method, seeds[method], task)) for method in methods]
         tested = [(metric, function) for metric, of, function in _tested(results) if of == task]
         compared = paired_bootstraps(pairs, [function for _, function in tested])
         for method, of_method in zip(methods, compared, strict=True):

@@ -22,6 +22,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import beta
 
+from friend_training.core.counts import checked
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.selector import FalseDiscovery, Nothing, Precision, Scores, Selector, Threshold
 from friend_training.core.task import Prediction, Task
@@ -59,13 +60,6 @@ def apply_temperature(scores: ArrayLike, temperature: float) -> NDArray[np.float
         raise ValueError(f"a temperature is positive, got {temperature}")
     odds = logit(np.clip(np.asarray(scores, dtype=np.float64), _EDGE, 1 - _EDGE))
     return np.asarray(expit(odds / temperature), dtype=np.float64)
-
-
-def checked(scores: ArrayLike, correct: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    values, right = np.asarray(scores, dtype=np.float64), np.asarray(correct, dtype=np.bool_)
-    if values.ndim != 1 or values.shape != right.shape or not len(values):
-        raise ValueError(f"expected as many scores as verdicts, and some, got {values.shape} and {right.shape}")
-    return values, right
 
 
 ROUNDING = 1e-12

@@ -46,8 +46,8 @@ class MethodRun:
 
     @property
     def iterations(self) -> list[int]:
-        """Those whose pseudo-labels are in the store."""
-        return [] if self.run is None else self.run.store.iterations()
+        """Those whose selection is done, and on record: it is not while `verify` has it made again."""
+        return [] if self.run is None else [one for one in self.run.store.iterations() if self.selected(one)]
 
     def selected(self, iteration: int) -> dict[str, dict[str, Any]]:
         """What selection counted, by task."""
