@@ -47,9 +47,7 @@ TOKEN_VARIABLE = "FRIEND_TRAINING_TOKEN"
 
 Token = Annotated[
     str | None,
-    typer.Option(
-        envvar=TOKEN_VARIABLE, help="What every request must bring; in the variable nobody sees it."
-    ),
+    typer.Option(envvar=TOKEN_VARIABLE, help="What every request must bring; in the variable nobody sees it."),
 ]
 
 
