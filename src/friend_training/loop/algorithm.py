@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from pydantic import TypeAdapter
 
 from friend_training.core.counts import Evaluation
@@ -27,7 +28,7 @@ from friend_training.loop.gate import LearnedScore
 from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, Labels, LabelWork
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
 from friend_training.loop.selection import select_iteration
-from friend_training.loop.thresholds import decided, find_on_dev, probed
+from friend_training.loop.thresholds import agreement_on_dev, copying, decided, find_on_dev, probed
 from friend_training.runs.checkpoints import (
     TRAINING,
     Fit,
@@ -43,7 +44,17 @@ from friend_training.runs.files import write_text
 from friend_training.runs.processes import is_first, world
 from friend_training.runs.progress import Listener, PaceKeeper, Silence
 from friend_training.runs.run import Run, digest_on_record
-from friend_training.runs.steps import Evaluate, FindThresholds, Label, Select, Step, Test, Tidy, Train
+from friend_training.runs.steps import (
+    Evaluate,
+    FindThresholds,
+    Label,
+    MeasureAgreement,
+    Select,
+    Step,
+    Test,
+    Tidy,
+    Train,
+)
 
 Result = dict[str, Any]
 """What the run folder remembers of a step."""
@@ -102,6 +113,10 @@ def algorithm(once: Once, *, loop: "Loop", teachers: Mapping[str, str]) -> None:
             once(Evaluate(task, 0), partial(loop.evaluate, task, 0))
     # while not until the maximum iteration
     for iteration in range(1, loop.settings.iterations + 1):
+        if loop.settings.stop == "agreement" and loop.friendships:  # not in the paper, and off by default
+            once(MeasureAgreement(iteration), partial(loop.measure_agreement, iteration))
+            if loop.told_to_stop(iteration):
+                break
         # for z in U: generate f_a(z), f_b(z) and c_a, c_b; m_a,b ← Equation 4
         for shard in range(loop.pool.shards):
             once(Label(iteration, shard), partial(loop.label, iteration, shard))
@@ -201,6 +216,19 @@ class Loop:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
         return self.labeller.label(iteration, shard, advanced)
 
+    def measure_agreement(self, iteration: int, advanced: Advanced) -> Result:
+        """What the friends, as they are now, agree on where gold is known, task by task; and whether they copy."""
+        before = self.run.require(MeasureAgreement(iteration - 1))["tasks"] if iteration > 1 else {}
+        found = {}
+        names = [name for name, plan in self.plans.items() if plan.update is not None and plan.probe is not None]
+        for number, name in enumerate(names, start=1):
+            found[name] = agreement_on_dev(self._probed(name, iteration))
+            advanced(number, len(names))
+        return {"tasks": found, "stop": copying(before, found)}
+
+    def told_to_stop(self, iteration: int) -> bool:
+        return bool((self.run.result(MeasureAgreement(iteration)) or {}).get("stop", False))
+
     def with_thresholds_to_find(self, iteration: int) -> list[str]:
         """The tasks whose selectors need dev in this iteration: for a threshold, or for a score that is learned."""
         return [name for name, plan in self.plans.items() if plan.selector(iteration).needs_dev]
@@ -211,13 +239,17 @@ class Loop:
         names = self.with_thresholds_to_find(iteration)
         found: Result = {}
         for number, name in enumerate(names, start=1):
-            plan = self.plans[name]
-            assert plan.probe is not None, "check_plan has seen to that"
-            tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
-            rows = probed(name, plan.probe, tasks, self.friendships, aggregate=self.settings.aggregate)
+            plan, rows = self.plans[name], self._probed(name, iteration)
             found[name] = find_on_dev(plan.selector(iteration), rows, warnings=plan.doubts()).as_dict()
             advanced(number, len(names))
         return {"tasks": found}
+
+    def _probed(self, name: str, iteration: int) -> pa.Table:
+        """The task's own dev as the models that label in this iteration label it."""
+        probe = self.plans[name].probe
+        assert probe is not None, "check_plan has seen to that"
+        tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
+        return probed(name, probe, tasks, self.friendships, aggregate=self.settings.aggregate)
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
         """Choose over the whole iteration (Eq. 5); what people decided about units goes over it (corrections.py)."""

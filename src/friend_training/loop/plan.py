@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.pool import Inputs, check_ids, is_empty
@@ -83,6 +83,8 @@ def fixed_friend(task: Task, *, dev: Sequence[Any] = (), test: Mapping[str, Sequ
 class LoopSettings:
     """`shard_size` is in inputs; `aggregate` makes one matching score of those with several friends.
 
+    `stop` "agreement" ends before `iterations` where dev shows that friends agree more often because they copy each
+    other (loop/thresholds.py); the tasks that learn need a probe.
     `engine` says who labels the pool; None is this process. Nothing but the time it takes depends on it, nor on
     `first_labels` and `equal_trainings`, which the methods of a study share.
     """
@@ -91,6 +93,7 @@ class LoopSettings:
     iterations: int
     shard_size: int = 1000
     aggregate: Aggregation = "mean"
+    stop: Literal["agreement"] | None = None
     engine: Engine | None = None
     first_labels: FirstLabels | None = None
     equal_trainings: EqualTrainings | None = None
@@ -102,6 +105,8 @@ def check_plan(
     """Refuse, before anything is trained, what would fail or mean nothing later."""
     if settings.iterations < 0 or settings.shard_size < 1:
         raise ConfigError(f"{settings}: expected iterations ≥ 0 and shard_size ≥ 1")
+    if settings.stop not in (None, "agreement"):
+        raise ConfigError(f"stop is {settings.stop!r}, expected 'agreement' or None")
     for friendship in friendships:
         for name in (friendship.first, friendship.second):
             if name not in plans:
@@ -127,6 +132,8 @@ def _check_task(
     if len(plan.selectors) != settings.iterations:
         raise ConfigError(f"task {name!r}: {len(plan.selectors)} selectors for {settings.iterations} iterations")
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
+    if settings.stop is not None and has_friend and (plan.probe is None or not plan.probe.inputs):
+        raise ConfigError(f"task {name!r}: to stop by agreement its plan needs a probe, dev inputs whose gold is known")
     for selector in plan.selectors:
         if selector.needs_dev:
             _check_probe(name, plan, selector)

@@ -391,3 +391,46 @@ def decided(selector: Selector, record: Mapping[str, Any], pool: Callable[..., I
             return Decided(selector, score, {"on_dev": on_dev})
     selector = replace(selector, pick=Nothing() if threshold is None else Threshold(threshold))
     return Decided(selector, score, {"threshold": threshold, "on_dev": on_dev})
+
+
+# When to stop: agreement is worth something as long as friends do not copy each other.
+
+
+def agreement_on_dev(rows: pa.Table) -> dict[str, Any]:
+    """What total agreement is worth on the rows of a probe; None: nothing to count.
+
+    `agreed_when_wrong` is q = ρ + (1 − ρ)ε of the theory (docs/theory.md): it grows as the friends' errors come to
+    depend on each other. `error` is the share of wrong labels among those they agree on, `error_of_all` among all.
+    """
+    known = rows.filter(pc.and_(pc.is_valid(rows["correct"]), pc.is_valid(rows["match"])))
+    right = known["correct"].to_numpy(zero_copy_only=False).astype(np.bool_)
+    agreed = known["match"].to_numpy() == 1.0
+    return {
+        "units": len(known),
+        "agreed": _mean(agreed),
+        "agreed_when_wrong": _mean(agreed[~right]),
+        "error": _mean(~right[agreed]),
+        "error_of_all": _mean(~right),
+    }
+
+
+def copying(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether the friends agree more often than an iteration ago only because they copy each other.
+
+    For every task: more agreement where it is wrong, and agreed labels that are no better than they were.
+    """
+    if not before or not now:
+        return False
+    return all(
+        _grew(before[name]["agreed_when_wrong"], now[name]["agreed_when_wrong"])
+        and _grew(before[name]["error"], now[name]["error"], or_stayed=True)
+        for name in now
+    )
+
+
+def _grew(before: float | None, now: float | None, *, or_stayed: bool = False) -> bool:
+    return before is not None and now is not None and (now > before or (or_stayed and now == before))
+
+
+def _mean(values: NDArray[np.bool_]) -> float | None:
+    return float(values.mean()) if len(values) else None

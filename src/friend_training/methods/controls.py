@@ -13,7 +13,7 @@ from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
 from friend_training.loop.labelling import Audit
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Select
+from friend_training.runs.steps import MeasureAgreement, Select
 
 Verdicts = tuple[float, ...]
 
@@ -48,8 +48,11 @@ def _as_they_are(first: Sequence[Verdicts], second: Sequence[Verdicts]) -> list[
 
 
 def chosen_counts(run: Run, task: str, iterations: int) -> list[int]:
-    """How many units of a task a finished run chose in each iteration."""
-    return [run.require(Select(iteration))["tasks"][task]["chosen"] for iteration in range(1, iterations + 1)]
+    """How many units of a task a finished run chose in each iteration; none in those before which it stopped."""
+    stopped = [n for n in range(1, iterations + 1) if (run.result(MeasureAgreement(n)) or {}).get("stop", False)]
+    done = stopped[0] - 1 if stopped else iterations
+    counts = [run.require(Select(iteration))["tasks"][task]["chosen"] for iteration in range(1, done + 1)]
+    return counts + [0] * (iterations - done)
 
 
 def as_many(selector: Selector, counts: Sequence[int]) -> list[Selector]:

@@ -65,6 +65,17 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureAgreement:
+    """Measure on dev what the friends agree on, and whether to stop before this iteration."""
+
+    iteration: int
+
+    @property
+    def name(self) -> str:
+        return f"agreement-{self.iteration}"
+
+
+@dataclass(frozen=True, slots=True)
 class FindThresholds:
     """Find on dev the thresholds that promise the precision aimed at."""
 
@@ -139,6 +150,8 @@ def parse_step(name: str) -> Step:
         return Evaluate(found[1], int(found[2]))
     if found := re.fullmatch(r"label-(\d+)-(\d+)", name):
         return Label(int(found[1]), int(found[2]))
+    if found := re.fullmatch(r"agreement-(\d+)", name):
+        return MeasureAgreement(int(found[1]))
     if found := re.fullmatch(r"aim-(\d+)", name):
         return FindThresholds(int(found[1]))
     if found := re.fullmatch(r"select-(\d+)", name):
@@ -156,7 +169,7 @@ def kind_of_work(step: Step) -> str:
     match step:
         case Label():
             return "labelling"
-        case FindThresholds() | Select() | Tidy():
+        case MeasureAgreement() | FindThresholds() | Select() | Tidy():
             return "selecting"
         case Evaluate() | Test() | Count():
             return "scoring"
