@@ -235,17 +235,25 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """The label of one dependency unit: the head of each word, counted from 1, 0 for the root; relations if known."""
+    """The label of one dependency unit: the head of each word, counted from 1, 0 for the root; relations if known.
+
+    `unsure` are the words, counted from 0, of whose arc a pseudo-label is not sure: nothing is learnt there.
+    """
 
     heads: tuple[int, ...]
     relations: tuple[str, ...] | None = None
+    unsure: Annotated[tuple[int, ...], Field(exclude_if=lambda words: not words)] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Tags:
-    """The label of one tagging unit: a tag for each word."""
+    """The label of one tagging unit: a tag for each word.
+
+    `unsure` are the words, counted from 0, of whose tag a pseudo-label is not sure: nothing is learnt there.
+    """
 
     tags: tuple[str, ...]
+    unsure: Annotated[tuple[int, ...], Field(exclude_if=lambda words: not words)] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.analysis.agreement import measured_epsilon
+from friend_training.core.joint import decide
 from friend_training.core.task import Prediction
 from friend_training.friendships.parsing import MatchSpans, Scoring, constituency_dependency, match_arcs, phrases_of
 from friend_training.testing import MatchCase, check_friendship, check_matcher
@@ -161,3 +163,19 @@ def test_total_agreement_is_the_same_tree(a: tuple[int, ...], b: tuple[int, ...]
         cases=[MatchCase(a, b, 1, 1), MatchCase((2, 0), (2, 0), 1, 1, agree=True)],
         symmetric=True,
     )
+
+
+def test_in_parts_the_arcs_that_the_friend_disputes_are_left_open(gold: Gold) -> None:
+    """Gold agrees with gold; of a chain only the arcs that are right are learnt."""
+    words, trees, heads = gold
+    first = [[Prediction(one.id, tree, 0.5)] for one, tree in zip(words, trees, strict=True)]
+    chains = [Heads(tuple(range(len(one.words)))) for one in words]
+    friendship = constituency_dependency(choose="parts")
+    assert friendship.joint_second is not None
+    arcs = friendship.translate_first(words, first)
+    for predicted in (heads, chains):
+        second = [[Prediction(one.id, label, 0.5)] for one, label in zip(words, predicted, strict=True)]
+        found = decide(friendship, friendship.joint_second, (None, None), words, (first, second), first=False)
+        for (unit,), label, known in zip(found, predicted, arcs, strict=True):
+            open_words = {word for word, head in enumerate(label.heads) if head != known[word]}
+            assert unit.label == replace(label, unsure=tuple(sorted(open_words)))

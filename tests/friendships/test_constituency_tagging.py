@@ -1,9 +1,12 @@
 """The parser and the tagger: the share of words with equal tags."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from friend_training.core.joint import decide
 from friend_training.core.task import Prediction
 from friend_training.friendships.parsing import constituency_tagging, match_tags
 from friend_training.testing import MatchCase, check_friendship, check_matcher
@@ -27,6 +30,15 @@ def test_the_share_of_equal_tags() -> None:
     assert [match.first for match in matches] == [(pytest.approx(2 / 3),), (1.0,), (1.0,)]
     assert [match.second for match in matches] == [match.first for match in matches]
     check_friendship(friendship, inputs=WORDS, first=first, second=second, agreeing=[1, 2], symmetric=True)
+
+
+def test_in_parts_the_tags_that_the_friend_disputes_are_left_open() -> None:
+    first = [[Prediction(one.id, label, 0.5)] for one, label in zip(WORDS, TREES, strict=True)]
+    second = [[Prediction(one.id, label, 0.5)] for one, label in zip(WORDS, TAGS, strict=True)]
+    friendship = constituency_tagging(choose="parts")
+    assert friendship.joint_second is not None
+    found = decide(friendship, friendship.joint_second, (None, None), WORDS, (first, second), first=False)
+    assert [unit.label for (unit,) in found] == [replace(TAGS[0], unsure=(1,)), *TAGS[1:]]
 
 
 tags = st.lists(st.sampled_from(("NN", "VB")), min_size=1, max_size=4).map(tuple)

@@ -113,6 +113,9 @@ class Joint:
     each one's likeliest labels are considered; with one of the friend's its prediction stands. Of the proposals the
     `proposals` likeliest are considered. `friend` replaces the friend's predictions, `foreign` (a seed) lets every
     input be matched with another input's friend: both are controls.
+
+    With `best` 1 and nothing proposed the task's own prediction stands, and `settle` alone says what of it is learnt:
+    labels in parts for tasks that cannot rank.
     """
 
     match_weight: float

@@ -45,6 +45,8 @@ def decide(
     (task, friend), (own, others) = (tasks, predictions) if first else (tasks[::-1], predictions[::-1])
     if joint.friend is not None:
         others = joint.friend(inputs, others)
+    if joint.best == 1 and joint.propose is None:
+        return _settled(joint, inputs, own, [[[unit] for unit in units] for units in own], others)
     likeliest = ranking(task).n_best(inputs, joint.best)
     proposed: Candidates = [[() for _ in units] for units in own]
     if joint.propose is not None and joint.foreign is None:
@@ -73,13 +75,18 @@ def decide(
                 for unit, found, of_unit in zip(units, candidates[number], chosen, strict=True)
             ]
         )
-    if joint.settle is None:
-        return decided
     known = [
         [[unit, *best] for unit, best in zip(units, found, strict=True)]
         for units, found in zip(own, likeliest, strict=True)
     ]
-    return [[*units] for units in joint.settle(inputs, decided, known, others)]
+    return _settled(joint, inputs, decided, known, others)
+
+
+def _settled(
+    joint: Joint, inputs: Sequence[Any], decided: Predictions, likeliest: Candidates, friends: Predictions
+) -> list[list[Prediction]]:
+    settled = decided if joint.settle is None else joint.settle(inputs, decided, likeliest, friends)
+    return [[*units] for units in settled]
 
 
 def ranking(task: Any) -> Ranking:

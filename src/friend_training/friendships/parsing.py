@@ -10,15 +10,18 @@ The unit of both tasks is the sentence, so a sentence has one score, the same fo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from friend_training.core.friendship import Friendship, Match
+from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions
 from friend_training.core.task import Prediction
 from friend_training.friendships.head_rules import lexical_heads
 from friend_training.types import Words
 
 Scoring = Literal["head-rules", "paper", "paper-all"]
+
+Choose = Literal["whole", "parts"]
+"""Whether a chosen label is learnt as it is, or what the friend disputes of it is left open."""
 
 Arcs = tuple[int, ...]
 """The head of each word, counted from 1, 0 for the root."""
@@ -111,11 +114,25 @@ def _both(score: float | None) -> Match:
     return Match((score,), (score,))
 
 
-def constituency_dependency(scoring: Scoring = "head-rules") -> Friendship:
+def disputed_arcs(
+    inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
+) -> list[list[Prediction]]:
+    """Dependency trees in which the arcs that head rules do not find in the friend's tree are left open."""
+    return [
+        [replace(unit, label=replace(unit.label, unsure=_differing(unit.label.heads, arcs))) for unit in units]
+        for units, arcs in zip(decided, translate_tree(inputs, friends), strict=True)
+    ]
+
+
+def _differing(own: Sequence[object], friends: Sequence[object]) -> tuple[int, ...]:
+    return tuple(word for word, pair in enumerate(zip(own, friends, strict=True)) if pair[0] != pair[1])
+
+
+def constituency_dependency(scoring: Scoring = "head-rules", *, choose: Choose = "whole") -> Friendship:
     """The friendship between a task named 'constituency' and one named 'dependency'.
 
     `paper` gives a sentence the share of phrases that one arc enters; `paper-all`, as in the appendix, 1 if all are,
-    else 0.
+    else 0. With `choose="parts"` of a chosen dependency tree only the arcs that the friend confirms are learnt.
     """
     return Friendship(
         name="constituency-dependency",
@@ -124,6 +141,7 @@ def constituency_dependency(scoring: Scoring = "head-rules") -> Friendship:
         translate_first=translate_tree if scoring == "head-rules" else translate_phrases,
         translate_second=translate_heads,
         matcher=match_arcs if scoring == "head-rules" else MatchSpans(every=scoring == "paper-all"),
+        joint_second=Joint(0.0, best=1, settle=disputed_arcs) if choose == "parts" else None,
     )
 
 
@@ -150,8 +168,21 @@ def match_tags(first: Sequence[WordTags], second: Sequence[WordTags]) -> list[Ma
     return matches
 
 
-def constituency_tagging() -> Friendship:
-    """The friendship between a task named 'constituency' and one named 'tagging'."""
+def disputed_tags(
+    inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
+) -> list[list[Prediction]]:
+    """Tags in which the words that the friend tags otherwise are left open."""
+    return [
+        [replace(unit, label=replace(unit.label, unsure=_differing(unit.label.tags, tags))) for unit in units]
+        for units, tags in zip(decided, translate_tags(inputs, friends), strict=True)
+    ]
+
+
+def constituency_tagging(*, choose: Choose = "whole") -> Friendship:
+    """The friendship between a task named 'constituency' and one named 'tagging'.
+
+    With `choose="parts"` of chosen tags only those that the friend confirms are learnt.
+    """
     return Friendship(
         name="constituency-tagging",
         first="constituency",
@@ -159,4 +190,5 @@ def constituency_tagging() -> Friendship:
         translate_first=translate_tags,
         translate_second=translate_tags,
         matcher=match_tags,
+        joint_second=Joint(0.0, best=1, settle=disputed_tags) if choose == "parts" else None,
     )

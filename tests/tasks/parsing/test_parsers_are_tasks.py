@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from friend_training.core.task import FitPlan
+from friend_training.core.task import FitPlan, PseudoLabel
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.nn.class_names import read_names
+from friend_training.nn.encoder import open_encoder
+from friend_training.nn.heads import UNKNOWN, unit_losses
 from friend_training.nn.pretraining import pretrain_word_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.word_encoder import WordEncoderShape
@@ -176,3 +178,19 @@ def test_relations_are_learnt_only_where_all_trees_have_them() -> None:
     some = [HeadsExample(words, Heads((0,), ("root",))), HeadsExample(words, Heads((0,)))]
     assert relation_names(some) == {"relations": ()}
     assert relation_names(some[:1]) == {"relations": ("root",)}
+
+
+@pytest.mark.parametrize("kind", ["arcs", "tagging"])
+def test_open_words_have_no_gradient(kind: str, word_encoder: Path) -> None:
+    task = make(kind, word_encoder)
+    example = next(one for one in examples(kind, 30, seed=1) if len(one.words.words) > 3)
+    label = replace(example.heads if kind == "arcs" else example.tags, unsure=(1, 2))
+    items = task.definition.pseudo_items([PseudoLabel(example.words, example.words.id, label)])
+    batch = task.collate(items)
+    (targets,) = batch.targets
+    assert (targets[0] == UNKNOWN).nonzero().flatten().tolist() == [1, 2]
+    heads = task.definition.network(open_encoder(word_encoder))(batch)
+    for head in heads:
+        head.logits.retain_grad()
+    unit_losses(heads, batch.targets).sum().backward()
+    assert [bool(row.any()) for row in heads[0].logits.grad[0][:4]] == [True, False, False, True]

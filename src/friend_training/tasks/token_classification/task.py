@@ -14,7 +14,7 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
-from friend_training.nn.heads import Head, best_sequence
+from friend_training.nn.heads import UNKNOWN, Head, best_sequence
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
@@ -88,7 +88,9 @@ class TokenClassificationDefinition:
     def _classes(self, words: Words, label: Tags) -> tuple[Row, ...]:
         if len(label.tags) != len(words.words):
             raise DataError(f"sentence {words.id}: {len(words.words)} words, but {len(label.tags)} tags")
-        return (np.array([self.tags.number(tag, words.id) for tag in label.tags], dtype=np.int64),)
+        classes = np.array([self.tags.number(tag, words.id) for tag in label.tags], dtype=np.int64)
+        classes[list(label.unsure)] = UNKNOWN
+        return (classes,)
 
     def inputs_of(self, examples: Sequence[TagsExample]) -> list[Words]:
         return [example.words for example in examples]

@@ -13,7 +13,7 @@ from friend_training.errors import DataError
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import AnyEncoder
-from friend_training.nn.heads import Head
+from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_input import (
@@ -93,6 +93,7 @@ class DependencyDefinition:
             if label.relations is None or len(label.relations) != count:
                 raise DataError(f"sentence {words.id}: a relation for each of its {count} words is needed")
             classes += np.array([self.relations.number(name, words.id) for name in label.relations], dtype=np.int64)
+        classes[list(label.unsure)] = UNKNOWN
         return (classes,)
 
     def inputs_of(self, examples: Sequence[HeadsExample]) -> list[Words]:
