@@ -1,6 +1,7 @@
 """check_matcher and check_friendship pass honest ones, and name the rule that each broken variant breaks."""
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -171,3 +172,70 @@ def _by_last_digit(first: Sequence[Element], second: Sequence[Element], /) -> li
         return 1.0 if "abc" in x else 1 / (1 + int("".join(c for c in x if c.isdigit())))
 
     return [Match(tuple(score(x) for x in a), tuple(score(x) for x in b)) for a, b in zip(first, second, strict=True)]
+
+
+def bare_floats(first: Sequence[Element], second: Sequence[Element], /) -> list[Any]:
+    return [0.5 for _ in first]
+
+
+def failing(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]], /) -> list[Element]:
+    return [tuple(p.label["nothing"] for p in units) for units in predictions]
+
+
+def first_only(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]], /) -> list[Element]:
+    return labels(inputs, predictions)[:1]
+
+
+WRONG: list[tuple[Friendship, str, str]] = [
+    (
+        Friendship("f", "a", "b", labels, labels, bare_floats),
+        "match_gives_one_score_per_unit: 0.5 is not a Match",
+        "a and b",
+    ),
+    (
+        Friendship("f", "a", "b", labels, failing, overlap),
+        "translations_give_one_element.*of b raised TypeError",
+        "task b",
+    ),
+    (Friendship("f", "a", "b", first_only, labels, overlap), "of a gave 1 elements for 3 inputs", "task a gave 1"),
+]
+
+
+@pytest.mark.parametrize(("friendship", "fault", "part"), WRONG)
+def test_what_is_wrong_is_told_by_the_suite_and_in_a_run(friendship: Friendship, fault: str, part: str) -> None:
+    with pytest.raises(ConformanceError, match=r"friendship 'f' of a and b breaks 1 rule\(s\):") as caught:
+        check(friendship)
+    assert re.search(fault, str(caught.value))
+    with pytest.raises(ConfigError, match=f"friendship f: .*{part}.*expected"):
+        friendship.match(LINES, FIRST, SECOND)
+
+
+def test_a_string_in_place_of_a_function_is_told() -> None:
+    with pytest.raises(ConfigError, match="friendship f of a and b: translate_first is 'x', expected a function"):
+        Friendship("f", "a", "b", "x", labels, overlap)  # type: ignore[arg-type]
+
+
+def proposing(change: Callable[[int, Prediction], Any]) -> Any:
+    def propose(inputs: Sequence[Any], own: Any, friends: Any, /) -> list[list[Any]]:
+        return [[change(place, unit) for unit in units] for place, units in enumerate(own)]
+
+    return propose
+
+
+PROPOSALS: list[tuple[str, Any]] = [
+    ("proposals_are_one_per_unit", lambda inputs, own, friends: [[] for _ in own]),
+    ("proposals_are_one_per_unit", proposing(lambda place, unit: "abc")),
+    ("proposals_are_one_per_unit", proposing(lambda place, unit: Prediction("other", unit.label, 0.5))),
+    ("proposals_are_one_per_unit", proposing(lambda place, unit: Prediction(unit.unit, 3, 0.5))),
+    ("proposals_are_one_per_unit", proposing(lambda place, unit: Prediction(unit.unit, unit.label, 1.5))),
+    ("proposing_does_not_depend_on_the_batch", proposing(lambda place, unit: unit if place else None)),
+]
+
+
+@pytest.mark.parametrize(("rule", "propose"), PROPOSALS)
+def test_proposals_are_checked(rule: str, propose: Any) -> None:
+    for part in ("propose_first", "propose_second"):
+        with pytest.raises(ConformanceError, match=rule):
+            check(Friendship("f", "a", "b", labels, labels, overlap, **{part: propose}))
+    good = proposing(lambda place, unit: Prediction(unit.unit, "z", 0.5))
+    check(Friendship("f", "a", "b", labels, labels, overlap, propose_first=good, propose_second=good))

@@ -23,10 +23,13 @@ __all__ = [
     "__version__",
     "label_friendship",
     "load",
+    "span_friendship",
+    "tag_friendship",
 ]
 
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a name is opened on first use
     from friend_training.friendships.labels import label_friendship
+    from friend_training.friendships.tags import span_friendship, tag_friendship
     from friend_training.inference.model import load
     from friend_training.inference.transformers_model import FriendTrainedModel
     from friend_training.tasks.estimators.task import Estimator
@@ -38,6 +41,7 @@ else:
         __name__,
         {
             "friendships.labels": ("label_friendship",),
+            "friendships.tags": ("span_friendship", "tag_friendship"),
             "inference.model": ("load",),
             "inference.transformers_model": ("FriendTrainedModel",),
             "tasks.estimators.task": ("Estimator",),

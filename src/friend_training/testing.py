@@ -98,12 +98,15 @@ def check_matcher(matcher: Matcher, *, cases: Sequence[MatchCase], symmetric: bo
     At least one of the cases must be known to agree (the translations of gold labels, say). `symmetric` asks for the
     same scores when the two sides change places.
     """
+    if violations := _broken_by_matcher(matcher, cases, symmetric):
+        raise ConformanceError("the matcher", violations)
+
+
+def _broken_by_matcher(matcher: Matcher, cases: Sequence[MatchCase], symmetric: bool) -> list[Violation]:
     if len(cases) < 2 or not any(case.agree for case in cases):
         raise ConfigError("check_matcher needs at least two cases, one of them known to agree")
     stages = [*_MATCHER_STAGES, *([(matching_is_symmetric,)] if symmetric else [])]
-    violations = try_rules(MatcherTrial(matcher, cases), stages)
-    if violations:
-        raise ConformanceError("the matcher", violations)
+    return try_rules(MatcherTrial(matcher, cases), stages)
 
 
 def check_friendship(
@@ -115,10 +118,14 @@ def check_friendship(
     agreeing: Sequence[int],
     symmetric: bool = False,
 ) -> None:
-    """check_matcher on the translations of real predictions, then the same for the friendship as a whole.
+    """Raise ConformanceError with every broken rule of its translations, matcher and proposals, or return in peace.
 
     `agreeing` are the places of inputs whose predictions of both tasks are known to agree (gold labels, say).
     """
+    trial = FriendshipTrial(friendship, inputs, first, second)
+    violations = try_rules(trial, _TRANSLATION_STAGES)
+    if violations:
+        raise ConformanceError(_described(friendship), violations)
     outer = [
         MatchCase((x, a), (x, b), first_units=len(a), second_units=len(b), agree=place in agreeing)
         for place, (x, a, b) in enumerate(zip(inputs, first, second, strict=True))
@@ -129,18 +136,118 @@ def check_friendship(
             friendship.translate_first(inputs, first), friendship.translate_second(inputs, second), outer, strict=True
         )
     ]
-    check_matcher(friendship.matcher, cases=inner, symmetric=symmetric)
 
     def match_with_translation(left: Sequence[Any], right: Sequence[Any], /) -> Sequence[Match]:
         return friendship.match([x for x, _ in left], [a for _, a in left], [b for _, b in right])
 
-    violations = try_rules(MatcherTrial(match_with_translation, outer), _FRIENDSHIP_STAGES)
+    violations = (
+        _broken_by_matcher(friendship.matcher, inner, symmetric)
+        or try_rules(MatcherTrial(match_with_translation, outer), _FRIENDSHIP_STAGES)
+        or try_rules(trial, _PROPOSAL_STAGES)
+    )
     if violations:
-        raise ConformanceError(f"friendship {friendship.name!r}", violations)
+        raise ConformanceError(_described(friendship), violations)
+
+
+def _described(friendship: Friendship) -> str:
+    return f"friendship {friendship.name!r} of {friendship.first} and {friendship.second}"
+
+
+@dataclass(frozen=True, slots=True)
+class FriendshipTrial:
+    """A friendship on trial, and predictions of its two tasks for the same inputs."""
+
+    friendship: Friendship
+    inputs: Sequence[Any]
+    first: Sequence[Sequence[Prediction]]
+    second: Sequence[Sequence[Prediction]]
+
+    @property
+    def translations(self) -> list[tuple[str, Any, Sequence[Sequence[Prediction]]]]:
+        """The name of each task, how its predictions are translated, and these."""
+        friendship = self.friendship
+        return [
+            (friendship.first, friendship.translate_first, self.first),
+            (friendship.second, friendship.translate_second, self.second),
+        ]
+
+    @property
+    def proposals(self) -> list[tuple[str, Any, Sequence[Sequence[Prediction]], Sequence[Sequence[Prediction]]]]:
+        """What is proposed to whom: its own predictions, and the friend's."""
+        friendship = self.friendship
+        both = [
+            (friendship.first, friendship.propose_first, self.first, self.second),
+            (friendship.second, friendship.propose_second, self.second, self.first),
+        ]
+        return [(task, propose, own, friends) for task, propose, own, friends in both if propose is not None]
+
+
+def translations_give_one_element_per_input(trial: FriendshipTrial) -> Faults:
+    for task, translate, predictions in trial.translations:
+        try:
+            found = translate(trial.inputs, predictions)
+        except Exception as error:
+            yield f"the translation of {task} raised {type(error).__name__}: {error}"
+            continue
+        if not isinstance(found, Sequence) or isinstance(found, str | bytes):
+            yield f"the translation of {task} gave {found!r}, not one element of Σ for each input"
+        elif len(found) != len(trial.inputs):
+            yield f"the translation of {task} gave {len(found)} elements for {len(trial.inputs)} inputs"
+
+
+def translations_accept_no_input(trial: FriendshipTrial) -> Faults:
+    for task, translate, _ in trial.translations:
+        if len(answer := translate([], [])) != 0:
+            yield f"the translation of {task} gives {answer!r} for no input"
+
+
+def proposals_are_one_per_unit(trial: FriendshipTrial) -> Faults:
+    """Each is None, or a prediction for the unit that stands there, with a label of its kind."""
+    for task, propose, own, friends in trial.proposals:
+        found = propose(trial.inputs, own, friends)
+        if (given := list(map(len, found))) != (wanted := list(map(len, own))):
+            yield f"{given} proposals to {task}, which has {wanted} units"
+        for units, proposed in zip(own, found, strict=False):
+            yield from _wrong_proposals(task, units, proposed)
+
+
+def _wrong_proposals(task: str, units: Sequence[Prediction], proposed: Sequence[Any]) -> Faults:
+    for unit, proposal in zip(units, proposed, strict=False):
+        if proposal is None:
+            continue
+        if not isinstance(proposal, Prediction) or proposal.unit != unit.unit:
+            yield f"{proposal!r} is proposed to {task} for unit {unit.unit!r}, expected a Prediction for it or None"
+        elif not isinstance(proposal.label, type(unit.label)):
+            yield f"{proposal.label!r} is proposed to {task}, whose label there is {unit.label!r}"
+        elif not 0.0 <= proposal.confidence <= 1.0:
+            yield f"unit {unit.unit!r} is proposed to {task} with confidence {proposal.confidence}"
+
+
+def proposing_does_not_depend_on_the_batch(trial: FriendshipTrial) -> Faults:
+    for task, propose, own, friends in trial.proposals:
+        together = propose(trial.inputs, own, friends)
+        for place, given in enumerate(trial.inputs):
+            alone = propose([given], [own[place]], [friends[place]])[0]
+            if list(alone) != list(together[place]):
+                yield f"{alone} is proposed to {task} when input {given.id} is alone, {together[place]} among others"
+
+
+_TRANSLATION_STAGES: Sequence[Sequence[Callable[[FriendshipTrial], Faults]]] = (
+    (translations_give_one_element_per_input,),
+    (translations_accept_no_input,),
+)
+
+_PROPOSAL_STAGES: Sequence[Sequence[Callable[[FriendshipTrial], Faults]]] = (
+    (proposals_are_one_per_unit,),
+    (proposing_does_not_depend_on_the_batch,),
+)
 
 
 def match_gives_one_score_per_unit(trial: MatcherTrial) -> Faults:
     matches = trial.match(trial.cases)
+    if wrong := [match for match in matches if not isinstance(match, Match)]:
+        yield f"{wrong[0]!r} is not a Match, which has a score for each unit of either side"
+        return
     if len(matches) != len(trial.cases):
         yield f"{len(matches)} matches for {len(trial.cases)} pairs"
     for place, (case, match) in enumerate(zip(trial.cases, matches, strict=False)):

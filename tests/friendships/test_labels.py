@@ -1,13 +1,14 @@
 """Friendships between label sets: what matches, what is proposed, and what a table that does not fit is told."""
 
+import random
 from typing import Any
 
 import pytest
 
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction
-from friend_training.errors import ConfigError
-from friend_training.friendships.labels import Table, label_friendship, labels_without_meaning
+from friend_training.errors import ConfigError, DataError
+from friend_training.friendships.labels import Table, label_friendship, labels_without_meaning, learned_means
 from friend_training.testing import check_friendship
 from friend_training.types import Text
 
@@ -136,3 +137,75 @@ def test_means_of_another_type_are_refused(means: Any) -> None:
 def test_a_table_in_a_table_is_refused() -> None:
     with pytest.raises(ConfigError, match="expected a label, a list of labels or None"):
         label_friendship("emotion", "polarity", {"joy": {"positive": 1}})  # type: ignore[dict-item]
+
+
+def pairs(count: int, seed: int, noise: float = 0.3) -> tuple[list[str], list[str]]:
+    """Emotions and polarities of the same texts; some have any polarity."""
+    draw = random.Random(seed)
+    truth = {"joy": ["positive"], "anger": ["negative"], "surprise": ["positive", "negative"], "calm": ["neutral"]}
+    emotions = [draw.choice(sorted(truth)) for _ in range(count)]
+    polarities = ["positive", "negative", "neutral", "neutral"]
+    return emotions, [draw.choice(polarities if draw.random() < noise else truth[one]) for one in emotions]
+
+
+def test_a_table_is_learned_from_pairs_of_labels() -> None:
+    found = learned_means(*pairs(2000, 1))
+    assert {label: sorted(means or ()) for label, means in found.table.items()} == {
+        "joy": ["positive"],
+        "anger": ["negative"],
+        "surprise": ["negative", "positive"],
+        "calm": ["neutral"],
+    }
+    assert found.pairs == 2000
+    assert found.telling == 1.0
+    # 0.7 + 0.3 of what noise meets: a quarter, a quarter, a half and a half
+    assert found.agreement == pytest.approx(0.7 + 0.3 * 0.375, abs=0.03)
+    assert found.chance == pytest.approx(sum(0.25 * p for p in (0.34, 0.34, 0.68, 0.33)), abs=0.03)
+
+
+def test_agreement_is_measured_on_texts_that_the_table_has_not_seen() -> None:
+    """Of labels that have nothing to do with each other a table finds something now and then; agreement does not."""
+    draw = random.Random(3)
+    excess = []
+    for _ in range(40):
+        first, second = ([draw.choice("abcdefgh") for _ in range(120)] for _ in range(2))
+        try:
+            found = learned_means(first, second)
+        except DataError:
+            continue
+        excess.append(found.agreement - found.chance)
+    assert len(excess) > 20
+    assert sum(excess) / len(excess) < 0.05
+
+
+def test_missing_and_rare_labels_teach_nothing() -> None:
+    first, second = pairs(200, 1)
+    found = learned_means([*first, "joy", None, "odd", "odd"], [*second, None, "positive", "neutral", "neutral"])
+    assert found.pairs == 202
+    assert found.table["odd"] is None
+    assert found.telling < 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        (["a", "b"] * 9, ["x", "y"] * 9, "there are 18 texts with labels of both tasks, .* expected 30 or more"),
+        (["a"] * 90, ["x", "y", "x"] * 30, "1 labels of the first and 2 of the second"),
+        (["a", "b"] * 40, ["x", "x", "y", "y"] * 20, "no label of the first task goes with one of the second"),
+        (["a", "b"], ["x"], "2 labels of the first task and 1 of the second, expected pairs"),
+    ],
+)
+def test_too_little_to_learn_from_is_told(first: list[str], second: list[str], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        learned_means(first, second)
+
+
+def test_a_friendship_whose_table_is_to_be_learned() -> None:
+    to_learn = label_friendship("emotion", "polarity", "learned")
+    friendship, found = to_learn.learned(*pairs(400, 1))
+    assert (friendship.name, friendship.first, friendship.second) == ("emotion-polarity", "emotion", "polarity")
+    assert matched(friendship, "joy", "positive").first == (1.0,)
+    assert matched(friendship, "joy", "negative").first == (0.0,)
+    assert found.agreement > found.chance
+    with pytest.raises(DataError, match="friendship emotion-polarity: there are 2 texts"):
+        to_learn.learned(["a", "b"], ["x", "y"])

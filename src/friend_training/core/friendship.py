@@ -3,7 +3,8 @@
 A task with several friends has one matching score per friendship and unit; `aggregate_matches` makes one of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from friend_training.core.seeds import draws
 from friend_training.core.task import Prediction
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, FriendTrainingError
 
 Aggregation = Literal["mean", "min", "max", "geometric"]
 
@@ -152,14 +153,60 @@ class Friendship:
     joint_first: Joint | None = None
     joint_second: Joint | None = None
 
+    def __post_init__(self) -> None:
+        for part in ("translate_first", "translate_second", "matcher"):
+            if not callable(getattr(self, part)):
+                raise ConfigError(
+                    f"friendship {self.name} of {self.first} and {self.second}: {part} is {getattr(self, part)!r},"
+                    " expected a function of a batch"
+                )
+
     def match(
         self,
         inputs: Sequence[Any],
         first: Sequence[Sequence[Prediction]],
         second: Sequence[Sequence[Prediction]],
     ) -> Sequence[Match]:
-        """m = M(F_a(f_a(x)), F_b(f_b(x))) for a batch of inputs."""
-        return self.matcher(self.translate_first(inputs, first), self.translate_second(inputs, second))
+        """m = M(F_a(f_a(x)), F_b(f_b(x))) for a batch of inputs.
+
+        What a translation or matcher of the user's does wrong is told with friendship, task and expectation.
+        """
+        translated_first = self._translated(self.first, self.translate_first, inputs, first)
+        translated_second = self._translated(self.second, self.translate_second, inputs, second)
+        with self._naming(f"the matcher of {self.first} and {self.second}", "a Match for each input"):
+            found = self.matcher(translated_first, translated_second)
+            wrong = next((match for match in found if not isinstance(match, Match)), None)
+        if wrong is not None:
+            raise ConfigError(
+                f"friendship {self.name}: the matcher of {self.first} and {self.second} gave {wrong!r},"
+                f" expected a Match for each input, with one score for each unit of either"
+            )
+        return found
+
+    def _translated(
+        self, task: str, translate: Translation, inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]]
+    ) -> Sequence[Any]:
+        expected = "one element of Σ for each input"
+        with self._naming(f"the translation of task {task}", expected):
+            found = translate(inputs, predictions)
+            count = len(found)
+        if count != len(inputs):
+            raise ConfigError(
+                f"friendship {self.name}: the translation of task {task} gave {count} for {len(inputs)} inputs,"
+                f" expected {expected}"
+            )
+        return found
+
+    @contextmanager
+    def _naming(self, part: str, expected: str) -> Iterator[None]:
+        try:
+            yield
+        except (FriendTrainingError, OSError, MemoryError):
+            raise
+        except Exception as error:  # whatever code of the user's raises
+            raise ConfigError(
+                f"friendship {self.name}: {part} failed, {type(error).__name__}: {error}; expected {expected}"
+            ) from error
 
 
 def partners(ids: Sequence[str], shapes: Sequence[tuple[int, int]], seed: int) -> dict[int, int]:

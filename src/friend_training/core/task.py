@@ -103,3 +103,13 @@ class Task(Protocol):
     def load(self, folder: Path) -> None:
         """Become the task that was saved there."""
         ...
+
+
+def is_trained(task: Task) -> bool:
+    """Whether a task learns at all; rules, files of answers and services say `trained = False`."""
+    return bool(getattr(task, "trained", True))
+
+
+def takes_steps(task: Task) -> bool:
+    """Whether training it longer means anything; a model that is fitted anew each time says `takes_steps = False`."""
+    return is_trained(task) and bool(getattr(task, "takes_steps", True))

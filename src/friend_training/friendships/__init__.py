@@ -7,6 +7,8 @@ bridge_quality    how good a bridge is against gold: the ceiling of friend-train
 parsing           constituency with dependency (appendix), constituency with tagging
 head_rules        which child of a phrase is its head
 polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
+labels            any two label sets: by a table, two functions, or a table that is learned
+tags              two taggers of the same words, word by word or span by span
 
 The paper's pair itself is imported from its file (`friendships.csrl_rewriting`), because both have the same name.
 """
@@ -30,8 +32,13 @@ __all__ = [
     "constituency_dependency",
     "constituency_tagging",
     "gold_sigma",
+    "label_friendship",
+    "labels_without_meaning",
+    "learned_means",
     "polarity_friends",
     "score_bridge",
+    "span_friendship",
+    "tag_friendship",
     "translate_roles",
     "with_gold_bridge",
 ]
@@ -47,8 +54,10 @@ if TYPE_CHECKING:
     from friend_training.friendships.bridge_quality import bridge_failures
     from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
+    from friend_training.friendships.labels import label_friendship, labels_without_meaning, learned_means
     from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
     from friend_training.friendships.polarity import CPED, MELD, POLARITIES, polarity_friends
+    from friend_training.friendships.tags import span_friendship, tag_friendship
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -57,7 +66,9 @@ else:
             "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
             "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
             "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),
+            "labels": ("label_friendship", "labels_without_meaning", "learned_means"),
             "parsing": ("constituency_dependency", "constituency_tagging"),
             "polarity": ("CPED", "MELD", "POLARITIES", "polarity_friends"),
+            "tags": ("span_friendship", "tag_friendship"),
         },
     )

@@ -6,11 +6,16 @@ their sets have a member in common. An empty set says nothing, and then there is
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from friend_training.core.counts import Counts, ratio
 from friend_training.core.friendship import Friendship, Match, Propose, Translation
 from friend_training.core.task import Prediction
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, DataError
 
 Meaning = Hashable | Collection[Hashable] | None
 """What a label means: one element of Σ, any of several (a list, tuple or set), or None: nothing to say."""
@@ -24,46 +29,216 @@ Meanings = Callable[[Any], Meaning]
 Allowed = frozenset[Hashable]
 
 
-def label_friendship(
-    first: str, second: str, means: Table | tuple[Meanings, Meanings], *, name: str | None = None
-) -> Friendship:
-    """Two tasks over the same inputs, by name, as friends.
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """What labels of two tasks mean in Σ, and the way back, from one task's labels to the other's, where there is one.
 
-    `means` is a table from labels of `first` to those of `second`, or two functions that take a label of either task
-    to its meaning. A table can be turned round, so it also proposes labels: where a label means exactly one of the
-    friend's. From functions nothing is proposed.
+    `table` is the one that it was made of, if it was.
     """
-    name = name or f"{first}-{second}"
+
+    of_first: Callable[[Any], Allowed]
+    of_second: Callable[[Any], Allowed]
+    to_first: Callable[[Any], Allowed] | None = None
+    to_second: Callable[[Any], Allowed] | None = None
+    table: Mapping[Any, Allowed] | None = None
+
+
+def read_means(means: Table | tuple[Meanings, Meanings] | None, friendship: str, first: str, second: str) -> Dictionary:
+    """A table, two functions or, as None, the same labels on both sides, made into what a friendship needs."""
+    if means is None:
+        return Dictionary(_itself, _itself, _itself, _itself)
     if isinstance(means, Mapping):
         table = {label: _as_set(meaning) for label, meaning in means.items()}
         backwards: dict[Hashable, Allowed] = {
             other: frozenset(label for label, allowed in table.items() if other in allowed)
             for other in frozenset[Hashable]().union(*table.values())
         }
-        return Friendship(
-            name,
-            first,
-            second,
-            _translation(lambda label: _looked_up(table, label), name, first),
-            _translation(lambda label: frozenset({label}), name, second),
-            match_meanings,
-            propose_first=_proposing(lambda label: backwards.get(label, frozenset())),
-            propose_second=_proposing(lambda label: _looked_up(table, label)),
-        )
+        of_first = naming_the_task(friendship, first, EXPECTED)(lambda label: _looked_up(table, label))
+        return Dictionary(of_first, _itself, lambda label: backwards.get(label, frozenset()), of_first, table)
     if not (isinstance(means, tuple) and len(means) == 2 and all(map(callable, means))):
         raise ConfigError(
-            f"friendship {name}: means is {means!r}, expected a table from labels of {first} to labels of {second},"
-            " or a tuple of two functions"
+            f"friendship {friendship}: means is {means!r}, expected a table from labels of {first} to labels of"
+            f" {second}, or a tuple of two functions"
         )
-    of_first, of_second = means
+    left, right = means
+    return Dictionary(
+        naming_the_task(friendship, first, EXPECTED)(lambda label: _as_set(left(label))),
+        naming_the_task(friendship, second, EXPECTED)(lambda label: _as_set(right(label))),
+    )
+
+
+EXPECTED = "a label, a list of labels or None"
+
+T = TypeVar("T")
+
+
+def naming_the_task(friendship: str, task: str, expected: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
+    """What goes wrong with a label, in a function of the user's perhaps, is told with friendship and task."""
+
+    def decorate(function: Callable[[Any], T]) -> Callable[[Any], T]:
+        def told(label: Any) -> T:
+            try:
+                return function(label)
+            except ConfigError as error:
+                raise ConfigError(f"friendship {friendship}, task {task}: {error}") from None
+            except Exception as error:  # whatever a function of the user's raises
+                raise ConfigError(
+                    f"friendship {friendship}, task {task}: the meaning of {label!r} could not be told,"
+                    f" {type(error).__name__}: {error}; expected {expected}"
+                ) from error
+
+        return told
+
+    return decorate
+
+
+def _itself(label: Any) -> Allowed:
+    return frozenset({label})
+
+
+@overload
+def label_friendship(
+    first: str, second: str, means: Table | tuple[Meanings, Meanings], *, name: str | None = None
+) -> Friendship: ...
+
+
+@overload
+def label_friendship(
+    first: str, second: str, means: Literal["learned"], *, name: str | None = None
+) -> "FriendshipToLearn": ...
+
+
+def label_friendship(
+    first: str,
+    second: str,
+    means: Table | tuple[Meanings, Meanings] | Literal["learned"],
+    *,
+    name: str | None = None,
+) -> "Friendship | FriendshipToLearn":
+    """Two tasks over the same inputs, by name, as friends.
+
+    `means` is a table from labels of `first` to those of `second`, or two functions that take a label of either task
+    to its meaning. A table can be turned round, so it also proposes labels: where a label means exactly one of the
+    friend's. From functions nothing is proposed. With "learned" the table is still to be learned from pairs of labels.
+    """
+    name = name or f"{first}-{second}"
+    if isinstance(means, str) and means == "learned":
+        return FriendshipToLearn(name, first, second)
+    if means is None or isinstance(means, str):
+        raise ConfigError(
+            f"friendship {name}: means is {means!r}, expected a table from labels of {first} to labels of {second},"
+            " a tuple of two functions, or 'learned'"
+        )
+    found = read_means(means, name, first, second)
     return Friendship(
         name,
         first,
         second,
-        _translation(lambda label: _as_set(of_first(label)), name, first),
-        _translation(lambda label: _as_set(of_second(label)), name, second),
+        _translation(found.of_first),
+        _translation(found.of_second),
         match_meanings,
+        propose_first=None if found.to_first is None else _proposing(found.to_first),
+        propose_second=None if found.to_second is None else _proposing(found.to_second),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FriendshipToLearn:
+    """A friendship between labels whose table nobody has written: it is learned from pairs of labels."""
+
+    name: str
+    first: str
+    second: str
+
+    def learned(self, first_labels: Sequence[Any], second_labels: Sequence[Any]) -> tuple[Friendship, "LearnedMeans"]:
+        """The friendship with the table that `learned_means` finds, and how good that is."""
+        try:
+            found = learned_means(first_labels, second_labels)
+        except DataError as error:
+            raise DataError(f"friendship {self.name}: {error}") from None
+        return label_friendship(self.first, self.second, found.table, name=self.name), found
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMeans:
+    """A table of means that was learned from `pairs` texts, and how good such tables are on texts they have not seen.
+
+    `agreement` is the share of unseen texts whose two labels match, of those where the table says something
+    (`telling`, a share of all); `chance` is the same for pairs of labels of different texts. Where the agreement is
+    hardly above chance the two tasks have little to say to each other.
+    """
+
+    table: dict[Any, list[Any] | None]
+    pairs: int
+    agreement: float
+    chance: float
+    telling: float
+
+
+_FEWEST, _FEWEST_OF_A_LABEL = 30, 5
+_FOLDS = 5
+_SURE = 2.0
+
+
+def learned_means(first_labels: Sequence[Any], second_labels: Sequence[Any]) -> LearnedMeans:
+    """Learn what labels of a task mean to its friend from the labels that the same texts have in both.
+
+    They are gold labels, or both models' predictions for unlabeled texts, of Base for instance. None is no label. A
+    label means those of the friend that go with it clearly more often than by chance: by two standard errors, and by
+    at least half as much as the one that gains most. A rare label, or one that goes
+    with none, means nothing.
+    """
+    if len(first_labels) != len(second_labels):
+        raise DataError(
+            f"{len(first_labels)} labels of the first task and {len(second_labels)} of the second, expected pairs"
+        )
+    pairs = [(a, b) for a, b in zip(first_labels, second_labels, strict=True) if a is not None and b is not None]
+    firsts, seconds = (sorted({pair[side] for pair in pairs}, key=str) for side in (0, 1))
+    if len(pairs) < _FEWEST or len(firsts) < 2 or len(seconds) < 2:
+        raise DataError(
+            f"there are {len(pairs)} texts with labels of both tasks, {len(firsts)} labels of the first and"
+            f" {len(seconds)} of the second among them; to learn what labels mean, expected {_FEWEST} or more with at"
+            " least two of each"
+        )
+    rows, columns = {a: n for n, a in enumerate(firsts)}, {b: n for n, b in enumerate(seconds)}
+    places = np.array([(rows[a], columns[b]) for a, b in pairs])
+    counts = np.zeros((_FOLDS, len(firsts), len(seconds)))
+    np.add.at(counts, (_folds(len(pairs)), places[:, 0], places[:, 1]), 1)
+    whole = counts.sum(0)
+    means = _means_of(whole)
+    if not means.any():
+        raise DataError(
+            f"no label of the first task goes with one of the second more often than by chance, in {len(pairs)} texts;"
+            " expected tasks that have something to do with each other, or more texts"
+        )
+    matched = telling = expected = 0.0
+    for fold in counts:
+        unseen = _means_of(whole - fold)
+        of_first = fold.sum(1)
+        says = unseen.any(1)
+        matched += float((fold * unseen).sum())
+        telling += float(of_first[says].sum())
+        expected += float((of_first[:, None] * unseen * (fold.sum(0) / max(1.0, fold.sum()))).sum())
+    table = {a: [b for b, n in columns.items() if means[rows[a], n]] or None for a in firsts}
+    return LearnedMeans(
+        table, len(pairs), float(ratio(matched, telling)), float(ratio(expected, telling)), telling / len(pairs)
+    )
+
+
+def _folds(pairs: int) -> Any:
+    """The part that each pair is left out in: pairs in an order of their own, so that sorted texts do no harm."""
+    return np.random.default_rng(0).permutation(pairs) % _FOLDS
+
+
+def _means_of(counts: Counts) -> NDArray[np.bool_]:
+    """Which second labels (columns) a first label (row) means, from how often they go together."""
+    of_first = counts.sum(1, keepdims=True)
+    chance = ratio(counts.sum(0, keepdims=True), counts.sum())
+    gain = ratio(counts, of_first) - chance
+    error = np.sqrt(ratio(chance * (1 - chance), of_first))
+    clear = (of_first >= _FEWEST_OF_A_LABEL) & (gain > _SURE * error)
+    means: NDArray[np.bool_] = clear & (gain >= gain.max(1, keepdims=True) / 2)
+    return means
 
 
 def labels_without_meaning(means: Table, gold: Iterable[str]) -> list[str]:
@@ -88,22 +263,11 @@ def _scores(own: Sequence[Allowed], friends: Sequence[Allowed]) -> tuple[float |
     )
 
 
-def _translation(meaning: Callable[[Any], Allowed], friendship: str, task: str) -> Translation:
+def _translation(meaning: Callable[[Any], Allowed]) -> Translation:
     """F: each unit's label as the meanings it allows."""
 
     def translate(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]], /) -> list[tuple[Allowed, ...]]:
-        return [tuple(allowed(unit.label) for unit in units) for units in predictions]
-
-    def allowed(label: Any) -> Allowed:
-        try:
-            return meaning(label)
-        except ConfigError as error:
-            raise ConfigError(f"friendship {friendship}, task {task}: {error}") from None
-        except Exception as error:  # whatever a function of the user's raises
-            raise ConfigError(
-                f"friendship {friendship}, task {task}: the meaning of {label!r} could not be told,"
-                f" {type(error).__name__}: {error}"
-            ) from error
+        return [tuple(meaning(unit.label) for unit in units) for units in predictions]
 
     return translate
 
