@@ -314,6 +314,14 @@ def words_of(item: Any) -> tuple[str, ...]:
     return tuple(words[0]) if unbroken else words
 
 
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def words_in(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text with blanks stand: letters and digits in a row, and every mark by itself (it ' s)."""
+    return [found.span() for found in _WORD.finditer(text)]
+
+
 _CUT = re.compile(r"/turn\d+(~\d+)?$")
 
 

@@ -17,20 +17,33 @@ from friend_training.data.synthetic import Domain, csrl_examples, generate, gene
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.interfaces import Definition
 from friend_training.types import (
+    CoreferenceExample,
     CsrlExample,
+    Dialogue,
     HeadsExample,
+    Mention,
     RewritingExample,
     SrlExample,
     TagsExample,
     Text,
     TreeExample,
+    Turn,
 )
 from helpers.little_grammar import heads, tags, trees
 
 TREES, HEADS, TAGS = trees(4, seed=1), heads(4, seed=1), tags(4, seed=1)
 DIALOGUES = generate(12, seed=1, domain=Domain.FILM)
 
+LINKED = [
+    CoreferenceExample(
+        Dialogue(f"d{number}/turn2", (Turn("A", "call ann"), Turn("B", "tell her"))),
+        ((Mention(0, 5, 8), Mention(1, 5, 8)),),
+    )
+    for number in range(4)
+]
+
 EXAMPLES: dict[Any, Sequence[Any]] = {
+    CoreferenceExample: LINKED,
     CsrlExample: [example for example in csrl_examples(DIALOGUES) if example.roles][:4],
     RewritingExample: rewriting_examples(DIALOGUES)[:4],
     SrlExample: generate_sentences(4, seed=1),

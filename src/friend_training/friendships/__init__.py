@@ -1,6 +1,7 @@
 """Friendships, one file per pair of tasks: the only room that knows two tasks at once.
 
 csrl_rewriting    the paper's case study (section 4.2)
+coreference_rewriting    coreference and rewriting by words: an edit that replaces a mention is a link
 joint_labels      CSRL labels that CSRL, the bridge and the rewrite make together
 bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
 bridge_quality    how good a bridge is against gold: the ceiling of friend-training
@@ -10,7 +11,8 @@ polarity          polarity with emotions, or any two label sets that tell positi
 labels            any two label sets: by a table, two functions, or a table that is learned
 tags              two taggers of the same words, word by word or span by span
 
-The paper's pair itself is imported from its file (`friendships.csrl_rewriting`), because both have the same name.
+Two pairs are imported from their files (`friendships.csrl_rewriting`, `friendships.coreference_rewriting`), because
+both have the same name.
 """
 
 from typing import TYPE_CHECKING

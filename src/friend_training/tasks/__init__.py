@@ -1,14 +1,16 @@
 """Tasks, one folder each, with the same files: task, model, decoding, metrics. No task knows another.
 
 csrl              conversational semantic role labelling (section 4.1)
-rewriting         dialogue rewriting by edits (section 4.1)
+rewriting         dialogue rewriting by edits (section 4.1), of characters or of words
+coreference       what each mention of the last turn stands for
 srl               sentence-level semantic role labelling: the trained bridge
 parsing/          constituency, dependency, tagging
 text_classification, token_classification    on any encoder; transformers loads what they save
 estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
 sources           friends that are never trained: rules, files of answers, services
 role_labelling    what csrl and srl share: network, predicate-aware mask, BIO tags
-dialogue_input    dialogues as tokens, for csrl and rewriting
+dialogue_input    dialogues as tokens, for csrl, rewriting and coreference
+pointing          pointing at spans of words: network and decoding of coreference and of rewriting by words
 auto_classifier   the network of both classification tasks: transformers' own
 """
 
@@ -25,6 +27,7 @@ __all__ = [
     "TextClassification",
     "TokenClassification",
     "constituency_task",
+    "coreference_task",
     "csrl_task",
     "dependency_task",
     "label_names",
@@ -36,15 +39,18 @@ __all__ = [
     "tagging_task",
     "texts",
     "tree_names",
+    "word_rewriting_task",
 ]
 
 if TYPE_CHECKING:
+    from friend_training.tasks.coreference.task import coreference_task
     from friend_training.tasks.csrl.task import csrl_task
     from friend_training.tasks.estimators.task import Estimator, texts
     from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
     from friend_training.tasks.parsing.dependency.task import dependency_task
     from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
     from friend_training.tasks.rewriting.task import rewriting_task
+    from friend_training.tasks.rewriting.word_task import word_rewriting_task
     from friend_training.tasks.sources import AnswerFile, Endpoint, FixedTask, Rule, read_lexicon
     from friend_training.tasks.srl.task import srl_task
     from friend_training.tasks.text_classification.task import TextClassification, label_names
@@ -53,12 +59,14 @@ else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
+            "coreference.task": ("coreference_task",),
             "csrl.task": ("csrl_task",),
             "estimators.task": ("Estimator", "texts"),
             "parsing.constituency.task": ("constituency_task", "tree_names"),
             "parsing.dependency.task": ("dependency_task",),
             "parsing.tagging.task": ("tag_names", "tagging_task"),
             "rewriting.task": ("rewriting_task",),
+            "rewriting.word_task": ("word_rewriting_task",),
             "sources": ("AnswerFile", "Endpoint", "FixedTask", "Rule", "read_lexicon"),
             "srl.task": ("srl_task",),
             "text_classification.task": ("TextClassification", "label_names"),

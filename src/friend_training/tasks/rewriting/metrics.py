@@ -13,11 +13,13 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
 
-from friend_training.core.counts import Counts, ratio
+from friend_training.core.counts import PRF, Counts, f1_of, ratio
+from friend_training.types import words_in
 
 ORDERS = (1, 2, 3, 4)
 
@@ -138,3 +140,95 @@ def _rouge_l(prediction: str, reference: str) -> float:
 
 def _ngrams(text: str, order: int) -> Counter[str]:
     return Counter(text[start : start + order] for start in range(len(text) - order + 1))
+
+
+# Rewriting by words. Case, blanks and the mark at the end do not count: rewrites of different makers differ in them.
+
+
+_NO_EDITS = PRF()
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore:
+    """Counts over utterances in words: exact matches, of all and of those that need a rewrite; edits; and changes.
+
+    An edit is a stretch of u_t with the words that stand in its place (longest common blocks stay as they are); it is
+    right if the gold rewrite has the same one. `changed` are utterances that were changed, `made` those of them whose
+    rewrite is exact.
+    """
+
+    examples: int = 0
+    exact: int = 0
+    needed: int = 0
+    needed_exact: int = 0
+    changed: int = 0
+    made: int = 0
+    edits: PRF = _NO_EDITS
+
+    @classmethod
+    def of(cls, prediction: str, reference: str, utterance: str) -> "WordScore":
+        """The counts of one utterance."""
+        said, gold, own = (_compared(text) for text in (prediction, reference, utterance))
+        whole_said, whole_gold, whole_own = ("".join(words) for words in (said, gold, own))
+        exact, needed, changed = whole_said == whole_gold, whole_gold != whole_own, whole_said != whole_own
+        return cls(
+            examples=1,
+            exact=int(exact),
+            needed=int(needed),
+            needed_exact=int(needed and exact),
+            changed=int(changed),
+            made=int(changed and exact),
+            edits=PRF.of(word_edits(own, said) if changed else (), word_edits(own, gold) if needed else ()),
+        )
+
+    def __add__(self, other: "WordScore") -> "WordScore":
+        return WordScore(
+            self.examples + other.examples,
+            self.exact + other.exact,
+            self.needed + other.needed,
+            self.needed_exact + other.needed_exact,
+            self.changed + other.changed,
+            self.made + other.made,
+            self.edits + other.edits,
+        )
+
+    def as_array(self) -> Counts:
+        """In the order of the fields; of the edits (correct, predicted, gold)."""
+        plain = (self.examples, self.exact, self.needed, self.needed_exact, self.changed, self.made)
+        return np.array([*plain, *self.edits.as_array()], dtype=np.float64)
+
+    def as_dict(self) -> dict[str, float]:
+        """All in percent."""
+        return {
+            "em": 100 * float(ratio(self.exact, self.examples)),
+            "needed_em": 100 * float(ratio(self.needed_exact, self.needed)),
+            "changed": 100 * float(ratio(self.changed, self.examples)),
+            "changed_precision": 100 * float(ratio(self.made, self.changed)),
+            **self.edits.as_dict("edit_"),
+        }
+
+
+def word_edits(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """What makes the words `before` into `after`: stretches of the first and the words in their place."""
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [(start, end, tuple(after[i:j])) for tag, start, end, i, j in codes if tag != "equal"]
+
+
+def needed_em_of(counts: Counts) -> Counts:
+    """Exact matches among the utterances that need a rewrite, in percent, of counts of `WordScore`."""
+    return 100 * ratio(counts[..., 3], counts[..., 2])
+
+
+def word_em_of(counts: Counts) -> Counts:
+    return 100 * ratio(counts[..., 1], counts[..., 0])
+
+
+def edit_f1_of(counts: Counts) -> Counts:
+    return 100 * f1_of(counts[..., 6:9])
+
+
+def _compared(text: str) -> list[str]:
+    words = [text[start:end].lower() for start, end in words_in(text)]
+    while words and words[-1] in (".", "!", "?"):
+        words.pop()
+    return words
