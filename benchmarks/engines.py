@@ -36,6 +36,7 @@ from workloads import SAMPLE_SEED, synthetic_texts
 from friend_training.core.selector import Selector, TopN
 from friend_training.core.task import FitPlan
 from friend_training.data.jsonl import to_line
+from friend_training.data.places import model_source
 from friend_training.data.sharded_pool import open_pool
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.loop.algorithm import Loop
@@ -50,7 +51,6 @@ from friend_training.nn.training import TrainingSettings
 from friend_training.runs.checkpoints import save_checkpoint
 from friend_training.runs.run import Run, peak_memory_mb
 from friend_training.runs.steps import Label, Select, Train
-from friend_training.study.data import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 from friend_training.types import Dialogue, Turn

@@ -28,6 +28,7 @@ from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan
+from friend_training.data.places import model_source
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.labelling import label_shard
@@ -37,7 +38,6 @@ from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.store import Store
-from friend_training.study.data import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 from friend_training.types import Dialogue

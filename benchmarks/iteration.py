@@ -30,15 +30,19 @@ from straightforward_task import StraightforwardBridge, StraightforwardTask
 from friend_training.bridges.bridge import Bridge, CachedBridge
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Task
+from friend_training.data.places import model_source
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.nn.task import TorchTask
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, load_config
-from friend_training.study.data import RunData, load_data, model_source
+from friend_training.study.config import load_config
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder
-from friend_training.study.tasks import TASKS, make_task
+from friend_training.study.kinds import Given, make_task
+from friend_training.study.run_data import RunData
+from friend_training.study.sections import Config
 from friend_training.tasks.srl.task import TrainedBridge, open_bridge
 
 RESULTS = Path(__file__).parent / "results" / "iteration.jsonl"
@@ -104,12 +108,12 @@ def iterate(
     assert isinstance(bridge, TrainedBridge)
     ours = loop == "ours"
     bridge = CachedBridge(bridge, max_entries=100_000) if ours else StraightforwardBridge(bridge.task)
-    gold = {"csrl": data.csrl_gold, "rewriting": data.rewriting_gold}
-    dev = {"csrl": data.csrl_dev[: asked.dev], "rewriting": data.rewriting_dev[: asked.dev]}
+    gold = {"csrl": data.tasks["csrl"].gold, "rewriting": data.tasks["rewriting"].gold}
+    dev = {"csrl": data.tasks["csrl"].dev[: asked.dev], "rewriting": data.tasks["rewriting"].dev[: asked.dev]}
     plans: dict[str, TaskPlan] = {}
     for name in TASKS:
         section = getattr(config.tasks, name)
-        task: TorchTask = make_task(config, name, model_source(getattr(config.encoder, "source", "")))
+        task: TorchTask = make_task(config, name, Given(model_source(getattr(config.encoder, "source", ""))))
         task.settings = replace(task.settings, look_every=asked.steps, labelling_pieces=1024)
         used: Task = task if ours else StraightforwardTask(task)
         chosen_by = Selector(Threshold(section.pick_threshold), section.confidence_weight, content=section.content)

@@ -37,12 +37,12 @@ from pipeline_records import PIPELINE, RESULTS, Record, append, read, table
 from stopwatch import Stopwatch
 from workloads import SAMPLE_SEED, synthetic_texts
 
+from friend_training.data.places import model_source
 from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import EncoderShape, load_encoder
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.study.data import model_source
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.parsing.tagging.task import tagging_task
 from friend_training.types import ROLES, Dialogue, Predicate, Words

@@ -17,9 +17,11 @@ from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 
 from friend_training.core.task import FitPlan
-from friend_training.study.config import Config, load_config
-from friend_training.study.data import load_data, model_source
-from friend_training.study.tasks import training_settings
+from friend_training.data.places import model_source
+from friend_training.study.config import load_config
+from friend_training.study.data import load_data
+from friend_training.study.kinds import training_settings
+from friend_training.study.sections import Config
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.role_labelling import PredicateMark
 from friend_training.types import CsrlExample
@@ -44,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             torch.set_num_threads(config.threads)
             data = load_data(config, None)
             for mark in MARKS:
-                record = measure(config, mark, data.csrl_gold, data.csrl_dev)
+                record = measure(config, mark, data.tasks["csrl"].gold, data.tasks["csrl"].dev)
                 append_line(asked.results, record)
     print(table(asked.results))
 

@@ -108,13 +108,13 @@ def be(work: dict[str, object]) -> None:
     from workloads import real_workloads, synthetic_texts, synthetic_workloads
 
     from friend_training.core.task import FitPlan
+    from friend_training.data.places import data_folder, model_source
     from friend_training.nn import distributed
     from friend_training.nn.batching import endless_batches
     from friend_training.nn.encoder import EncoderShape, load_encoder
     from friend_training.nn.pretraining import pretrain_encoder
     from friend_training.nn.training import TrainingSettings, train
     from friend_training.runs.processes import is_first
-    from friend_training.study.data import data_folder, model_source
 
     torch.set_num_threads(1)
     dialogues, steps, size = (int(str(work[name])) for name in ("dialogues", "steps", "batch_size"))

@@ -22,12 +22,13 @@ from straightforward_loop import train_steps
 from workloads import each_predicate, each_utterance, synthetic_texts
 
 from friend_training.core.task import FitPlan
+from friend_training.data.places import model_source
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings, seed_everything, train
 from friend_training.study.config import find_config, load_config
-from friend_training.study.data import load_data, model_source
+from friend_training.study.data import load_data
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 
@@ -64,8 +65,8 @@ def cases(scratch: Path, seed: int) -> list[tuple[str, TorchTask, Sequence[Any],
     pretrain_encoder(scratch, synthetic_texts(), EncoderShape(), seed=0)
     csrl = csrl_task(scratch, TrainingSettings(encoder_rate=1e-3))
     return [
-        ("REWRITE, 100 labels", rewriting, data.rewriting_gold, data.rewriting_dev),
-        ("synthetic, 300 predicates", csrl, made.csrl_gold, made.csrl_dev),
+        ("REWRITE, 100 labels", rewriting, data.tasks["rewriting"].gold, data.tasks["rewriting"].dev),
+        ("synthetic, 300 predicates", csrl, made.tasks["csrl"].gold, made.tasks["csrl"].dev),
     ]
 
 

@@ -24,13 +24,13 @@ from speed_records import RESULTS, Record, append, read, table
 from workloads import Workload, real_workloads, synthetic_texts, synthetic_workloads
 
 from friend_training.core.task import FitPlan, Prediction
+from friend_training.data.places import data_folder, model_source
 from friend_training.data.summary import fingerprint
 from friend_training.nn.encoder import EncoderShape
 from friend_training.nn.pretraining import pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.files import atomic_folder
-from friend_training.study.data import data_folder, model_source
 
 TURNS = (("ours", 1), ("straightforward", 2), ("ours", 2), ("straightforward", 1))
 """The measurements of a round, loop and threads; every other round goes backwards. We compare with two threads; on

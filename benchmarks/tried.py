@@ -26,15 +26,17 @@ from record_lines import append_line, read_lines
 from torch import Tensor
 
 from friend_training.core.task import FitPlan, Prediction
+from friend_training.data.places import model_source
 from friend_training.inference.onnx import export_onnx, network_inputs
 from friend_training.nn.batching import in_batches
 from friend_training.nn.encoder import ByteDropout, Precision, compute_in
 from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.study.config import load_config
-from friend_training.study.data import load_data, model_source
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder
-from friend_training.study.tasks import TASKS, TaskName, make_task
+from friend_training.study.kinds import Given, make_task
 
 RESULTS = Path(__file__).parent / "results" / "tried.jsonl"
 PIECES = (512, 1024, 2048, 4096, 8192)
@@ -102,7 +104,7 @@ def base_of(run: Path, dialogues: int) -> Iterator[tuple[TorchTask, Sequence[Any
     config = load_config(run / "config.yaml", [f"data.pool={dialogues}"])
     pool = list(load_data(config, None).pool)
     for name in TASKS:
-        task = make_task(config, name, model_source(getattr(config.encoder, "source", "")))
+        task = make_task(config, name, Given(model_source(getattr(config.encoder, "source", ""))))
         task.load(method_folder(run, "base") / "checkpoints" / name / "iteration-000")
         yield task, pool
 
@@ -152,15 +154,19 @@ def forward(task: TorchTask, pool: Sequence[Any], way: str) -> dict[str, Any]:
     }
 
 
-def steps(run: Path, name: TaskName) -> dict[str, Any]:
+def steps(run: Path, name: str) -> dict[str, Any]:
     """Seconds of a step from the encoder's own weights, with the run's batch size; dev is looked at once, one unit."""
     config = load_config(run / "config.yaml", ["data.pool=3"])
     data = load_data(config, None)
-    gold, dev = (data.csrl_gold, data.csrl_dev) if name == "csrl" else (data.rewriting_gold, data.rewriting_dev)
+    gold, dev = (
+        (data.tasks["csrl"].gold, data.tasks["csrl"].dev)
+        if name == "csrl"
+        else (data.tasks["rewriting"].gold, data.tasks["rewriting"].dev)
+    )
     found: dict[str, Any] = {"what": "steps in bf16", "task": name, "dialogues": len(gold)}
     precisions: tuple[Precision, ...] = ("fp32", "bf16")
     for precision in precisions:
-        task = make_task(config, name, model_source(getattr(config.encoder, "source", "")))
+        task = make_task(config, name, Given(model_source(getattr(config.encoder, "source", ""))))
         task.settings = replace(task.settings, precision=precision)
         task.fit(gold, (), dev=dev[:1], plan=FitPlan(seed=1, steps=1))
         plan = FitPlan(seed=1, steps=STEPS)

@@ -19,9 +19,11 @@ from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.counts import load_counts, save_counts
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.data import RunData, load_data
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder, run_config
-from friend_training.study.tasks import TASKS, TaskName, make_task
+from friend_training.study.kinds import Given, make_task
+from friend_training.study.run_data import RunData
 
 METHODS = (
     *("base-same-steps", "sst", "fdt", "fdt-merged", "fdt-shuffled", "random-as-many", "merged-random"),
@@ -71,13 +73,13 @@ def student(
 
 
 def _scored(
-    study: Path, method: str, task: TaskName, iteration: int, data: RunData, counts: dict[str, Counts]
+    study: Path, method: str, task: str, iteration: int, data: RunData, counts: dict[str, Counts]
 ) -> dict[str, float]:
     run = Run.open(method_folder(study, method))
     checkpoint = run.checkpoint(task, iteration)
-    model = make_task(run_config(study), task, checkpoint)
+    model = make_task(run_config(study), task, Given(checkpoint))
     load_checkpoint(model, checkpoint, digest=run.require(Train(task, iteration))["digest"])
-    gold = data.csrl_test if task == "csrl" else data.rewriting_test
+    gold = data.tasks["csrl"].test if task == "csrl" else data.tasks["rewriting"].test
     found = model.evaluate(gold)
     assert found.counts is not None
     counts[task] = found.counts

@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [
-    *ROOT.glob("*.md"),
-    *sorted((ROOT / "docs").rglob("*.md")),
-    *ROOT.glob("*/README.md"),
-    *sorted((ROOT / "experiments").rglob("*.md")),
-]
+PAGES = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").glob("*.md")), *ROOT.glob("*/README.md")]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"```.*?```", re.DOTALL)
 

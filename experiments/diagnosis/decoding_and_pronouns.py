@@ -28,10 +28,11 @@ from friend_training.friendships.joint_labels import (
     read_utterances,
 )
 from friend_training.nn.task import TorchTask
-from friend_training.study.data import RunData
-from friend_training.study.open import open_bridge, open_task
-from friend_training.study.probes import probed_dialogues
-from friend_training.study.tasks import TASKS
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.open import open_task
+from friend_training.study.plans import probed_dialogues
+from friend_training.study.resources import open_bridge
+from friend_training.study.run_data import RunData
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
 
@@ -51,7 +52,7 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     config, data = config_and_data(study, data_dir)
     bridge = open_bridge(study, config)
     csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
-    inputs = [example.dialogue for example in data.csrl_dev]
+    inputs = [example.dialogue for example in data.tasks["csrl"].dev]
     roles, rewrites = csrl.predict(inputs), {}
     for turns, words in ((None, "of the whole dialogue"), (config.rewriting_turns, "of three turns")):
         rewriting.definition.context_turns = turns  # type: ignore[attr-defined]
@@ -59,8 +60,8 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     return {
         "seed": config.seed,
         "decoding": decoding(csrl, rewriting, data),
-        "labels": labels(data.csrl_dev, bridge, roles, rewrites),
-        "pronouns": pronouns(data.csrl_dev, bridge, roles, rewrites),
+        "labels": labels(data.tasks["csrl"].dev, bridge, roles, rewrites),
+        "pronouns": pronouns(data.tasks["csrl"].dev, bridge, roles, rewrites),
         "rewrites": rewrites_right(config, data, csrl, rewriting),
     }
 
@@ -70,10 +71,10 @@ def decoding(csrl: TorchTask, rewriting: TorchTask, data: RunData) -> dict[str, 
     found: dict[str, float] = {}
     for adjacent, words in (("apart", "as printed"), ("once", "each role once")):
         csrl.definition.adjacent = adjacent  # type: ignore[attr-defined]
-        found[f"F1, {words}"] = csrl.evaluate(data.csrl_dev)["f1"]
+        found[f"F1, {words}"] = csrl.evaluate(data.tasks["csrl"].dev)["f1"]
     for spans, words in (("apart", "as printed"), ("together", "spans of one turn")):
         rewriting.definition.spans = spans  # type: ignore[attr-defined]
-        scores = rewriting.evaluate(data.rewriting_dev)
+        scores = rewriting.evaluate(data.tasks["rewriting"].dev)
         found |= {f"EM, {words}": scores["em"], f"WER, {words}": scores["wer"]}
     return found
 
@@ -165,7 +166,7 @@ def rewrites_right(config: Any, data: RunData, csrl: TorchTask, rewriting: Torch
     surest, surer = (ranked[int(share * len(ranked))] for share in (0.3, 0.6))
     there: Counts = Counter()
     right: Counts = Counter()
-    for example, dialogue, [unit], labels_of in zip(data.rewriting_dev, dialogues, made, roles, strict=True):
+    for example, dialogue, [unit], labels_of in zip(data.tasks["rewriting"].dev, dialogues, made, roles, strict=True):
         if not unit.content:
             continue
         sure = "surest 30 %" if unit.confidence >= surest else "next 30 %" if unit.confidence >= surer else "the rest"

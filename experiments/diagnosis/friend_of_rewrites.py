@@ -17,7 +17,7 @@ from second_iteration import how_roles_fit
 from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 
 from friend_training.study.open import open_task
-from friend_training.study.probes import probed_dialogues
+from friend_training.study.plans import probed_dialogues
 
 KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")
 
@@ -33,7 +33,9 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     roles, made = (open_task(study, name, "base").task.predict(dialogues) for name in ("csrl", "rewriting"))
     says = np.array([unit.content for [unit] in made])
     sure = np.array([unit.confidence for [unit] in made])
-    right = np.array([unit.label.text == e.rewrite for [unit], e in zip(made, data.rewriting_dev, strict=True)])
+    right = np.array(
+        [unit.label.text == e.rewrite for [unit], e in zip(made, data.tasks["rewriting"].dev, strict=True)]
+    )
     surer = sure >= np.median(sure[says])
     rows = [how_roles_fit(d, unit.label, units) for d, [unit], units in zip(dialogues, made, roles, strict=True)]
     table = np.array(rows)  # [dialogues, 3]: just that, part of it, other words

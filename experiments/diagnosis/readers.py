@@ -21,9 +21,10 @@ from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriti
 from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, Said, read_rewrites, read_utterances
 from friend_training.loop.thresholds import Probe
 from friend_training.nn.task import TorchTask
-from friend_training.study.open import open_bridge, open_task
-from friend_training.study.probes import probe_of
-from friend_training.study.tasks import TASKS
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.open import open_task
+from friend_training.study.plans import probe_of
+from friend_training.study.resources import open_bridge
 from friend_training.tasks.csrl.metrics import CsrlScore
 from friend_training.types import SPEAKER, Argument, CsrlExample, Roles
 
@@ -45,7 +46,7 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, object]:
     config, data = config_and_data(study, data_dir)
     bridge = open_bridge(study, config)
     csrl, rewriting = (open_task(study, name, "base").task for name in TASKS)
-    inputs = [example.dialogue for example in data.csrl_dev]
+    inputs = [example.dialogue for example in data.tasks["csrl"].dev]
     roles, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
     own = [[frozenset(unit.label.arguments) for unit in units] for units in roles]
     plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewrites)
@@ -57,8 +58,8 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, object]:
     friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
     return {
         "seed": config.seed,
-        **readers(data.csrl_dev, said),
-        "labels": {name: label_f1(data.csrl_dev, labels) for name, labels in (said | merged).items()},
+        **readers(data.tasks["csrl"].dev, said),
+        "labels": {name: label_f1(data.tasks["csrl"].dev, labels) for name, labels in (said | merged).items()},
         "judges": judges(probe_of(config, data, "rewriting"), csrl, rewriting, friendship),
     }
 

@@ -33,11 +33,11 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.config import Config
 from friend_training.study.folders import method_folder
-from friend_training.study.open import open_bridge
-from friend_training.study.probes import probed_dialogues
-from friend_training.study.tasks import TaskName, make_task
+from friend_training.study.kinds import Given, make_task
+from friend_training.study.plans import probed_dialogues
+from friend_training.study.resources import open_bridge
+from friend_training.study.sections import Config
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import SPEAKER, CsrlExample, Dialogue, Rewrite, RewritingExample, Roles
@@ -61,9 +61,9 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     found: dict[str, Any] = {"seed": config.seed, "labels": {}, "judges": {}, "errors": {}}
     for iteration, when in ((0, "first"), (1, "second")):
         csrl, rewriting = (_model(study, config, name, iteration) for name in ("csrl", "rewriting"))
-        made = labels(data.csrl_dev, bridge, csrl, rewriting)
-        judged = judges(data.rewriting_dev, dialogues, csrl, rewriting, _friendship(config, bridge))
-        wrong = errors(data.rewriting_dev, dialogues, rewriting)
+        made = labels(data.tasks["csrl"].dev, bridge, csrl, rewriting)
+        judged = judges(data.tasks["rewriting"].dev, dialogues, csrl, rewriting, _friendship(config, bridge))
+        wrong = errors(data.tasks["rewriting"].dev, dialogues, rewriting)
         for what, numbers in (("labels", made), ("judges", judged), ("errors", wrong)):
             found[what] |= {f"{when} update: {name}": value for name, value in numbers.items()}
     return found
@@ -160,9 +160,9 @@ def _by_place(dialogue: Dialogue, rewrite: Rewrite) -> dict[int, str]:
     return {i.before: dialogue.turns[i.turn].text[i.start : i.end] for i in rewrite.insertions}
 
 
-def _model(study: Path, config: Config, name: TaskName, iteration: int) -> TorchTask:
+def _model(study: Path, config: Config, name: str, iteration: int) -> TorchTask:
     run = Run.open(method_folder(study, "fdt-checked"))
-    task = make_task(config, name, run.checkpoint(name, iteration))
+    task = make_task(config, name, Given(run.checkpoint(name, iteration)))
     load_checkpoint(task, run.checkpoint(name, iteration), digest=run.require(Train(name, iteration))["digest"])
     return task
 

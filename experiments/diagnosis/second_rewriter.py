@@ -30,7 +30,7 @@ def main() -> None:
 
 def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
-    gold = data.rewriting_dev
+    gold = data.tasks["rewriting"].dev
     dialogues, right = [example.dialogue for example in gold], [example.rewrite for example in gold]
     first, second = (
         open_task(study, "rewriting", method).task.predict(dialogues) for method in ("base", "multitask-base")

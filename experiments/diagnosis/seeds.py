@@ -12,9 +12,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from friend_training.study.config import Config
-from friend_training.study.data import RunData, load_data
+from friend_training.study.data import load_data
 from friend_training.study.folders import run_config
+from friend_training.study.run_data import RunData
+from friend_training.study.sections import Config
 
 EXPERIMENTS = Path(__file__).parents[1]
 ALL_OF_DEV = 1000

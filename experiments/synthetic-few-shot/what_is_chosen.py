@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.runs.run import Run
-from friend_training.study.config import SyntheticDataConfig
 from friend_training.study.data import POOL_SEED
 from friend_training.study.folders import method_folder, run_config
+from friend_training.study.sections import SyntheticDataConfig
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import Argument, Roles
 

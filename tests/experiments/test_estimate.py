@@ -7,7 +7,7 @@ import pytest
 
 from friend_training.experiments.estimate import RATES, Estimate, estimate, modelled
 from friend_training.experiments.experiment import Piece, Variant
-from friend_training.study.config import Config
+from friend_training.study.config import CaseStudyConfig
 from helpers.tiny_config import tiny_config
 
 PLACE = Path("runs")
@@ -54,7 +54,7 @@ def test_the_model_counts_steps_and_dialogues() -> None:
     assert modelled(config, "base-full") > 2 * modelled(config, "base")
     assert modelled(config, "cps") > modelled(config, "mt") > modelled(config, "base-same-steps")
     assert modelled(config, "bridge-alone") == 0
-    slow = Config.model_validate(config.model_dump() | {"encoder": {"kind": "pretrained", "source": "x"}})
+    slow = CaseStudyConfig.model_validate(config.model_dump() | {"encoder": {"kind": "pretrained", "source": "x"}})
     assert modelled(slow, "fdt") > modelled(config, "fdt")
 
 

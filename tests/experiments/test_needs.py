@@ -13,8 +13,9 @@ from friend_training.data.catalogue import known_part
 from friend_training.experiments import needs
 from friend_training.experiments.estimate import BERT_BASE, encoder_size, modelled
 from friend_training.experiments.needs import FOR_THE_BRIDGE, LABELLED, OTHER_DOMAIN, needs_of
-from friend_training.study.config import Config, load_config
+from friend_training.study.config import load_config
 from friend_training.study.data import load_data
+from friend_training.study.sections import Config
 from helpers.tiny_config import tiny_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -170,4 +171,4 @@ def test_what_is_asked_for_is_all_that_is_read(
     config = load_config(CONFIGS / "few-shot.yaml", changes)
     assert missing(config, tmp_path / "run", data_dir=tmp_path / "data") == {}
     found = load_data(config, tmp_path / "data")
-    assert (len(found.pool), len(found.rewriting_dev), len(found.bridge_train)) == (40, 1000, 0)
+    assert (len(found.pool), len(found.tasks["rewriting"].dev), len(found.bridge_train)) == (40, 1000, 0)

@@ -25,7 +25,7 @@ from friend_training.nn import training
 from friend_training.runs import files
 from friend_training.runs.steps import Step
 from friend_training.study import data, study
-from friend_training.study.config import Config
+from friend_training.study.sections import Config
 from helpers.tiny_config import DRAWN_FROM, tiny_config
 
 METHODS = ("base", "sst", "fdt")

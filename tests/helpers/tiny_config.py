@@ -1,7 +1,8 @@
 """The one config of the tests, the smallest that still has every phase: a tiny encoder and bridge, a handful of labels,
 two shards of pool. Whoever needs it otherwise names the settings that differ."""
 
-from friend_training.study.config import Config, parse_config
+from friend_training.study.config import parse_config
+from friend_training.study.sections import Config
 
 TRAINING = """
   batch_size: 4

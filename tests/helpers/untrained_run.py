@@ -12,8 +12,9 @@ from friend_training.runs.inputs import save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Test, Train
 from friend_training.study.config import config_text
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import method_folder
-from friend_training.study.tasks import TASKS, make_task
+from friend_training.study.kinds import Given, make_task
 from friend_training.tasks.srl.task import srl_task
 from friend_training.types import Dialogue, Predicate, Turn
 from helpers.tiny_config import tiny_config
@@ -40,7 +41,7 @@ def make_run(folder: Path, encoder: Path, *changes: str) -> Path:
     for seed, (method, iteration) in enumerate({"base": 0, "fdt": 1}.items()):
         run = Run.create(method_folder(folder, method), text, FINGERPRINTS)
         for name in TASKS:
-            task = _with_weights(make_task(config, name, encoder), encoder, seed)
+            task = _with_weights(make_task(config, name, Given(encoder)), encoder, seed)
             digest = save_checkpoint(task, run.checkpoint(name, iteration))
             run.do(Train(name, iteration), lambda digest=digest: {"digest": digest})  # type: ignore[misc]
             scored = {"task": name, "iteration": iteration, "metrics": METRICS[name]}

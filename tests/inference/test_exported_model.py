@@ -14,8 +14,8 @@ from friend_training import FriendTrainedModel
 from friend_training.data.synthetic import Domain, generate
 from friend_training.errors import ConfigError, RunError, UnsupportedTaskError
 from friend_training.inference.export import export_model
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.open import open_task
-from friend_training.study.tasks import TASKS, TaskName
 from friend_training.types import Dialogue
 from helpers.untrained_run import FINGERPRINTS, make_run
 
@@ -26,7 +26,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exported(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[TaskName, Path]:
+def exported(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("exported")
     for task in TASKS:
         export_model(run, task, folder / task)
@@ -40,7 +40,7 @@ def dialogues() -> list[Dialogue]:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_it_predicts_exactly_the_same(
-    run: Path, exported: dict[TaskName, Path], dialogues: list[Dialogue], task: TaskName
+    run: Path, exported: dict[str, Path], dialogues: list[Dialogue], task: str
 ) -> None:
     model = FriendTrainedModel.from_pretrained(exported[task])
     expected = open_task(run, task).task.predict(dialogues)
@@ -50,7 +50,7 @@ def test_it_predicts_exactly_the_same(
 
 @pytest.mark.parametrize("task", TASKS)
 def test_it_is_decoded_as_in_its_run(
-    run: Path, tmp_path: Path, tiny_encoder: Path, dialogues: list[Dialogue], task: TaskName
+    run: Path, tmp_path: Path, tiny_encoder: Path, dialogues: list[Dialogue], task: str
 ) -> None:
     better = make_run(
         tmp_path / "run", tiny_encoder, "repeated_roles=once", "insertion_spans=together", "rewriting_turns=1"
@@ -62,7 +62,7 @@ def test_it_is_decoded_as_in_its_run(
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_encoder_is_a_plain_one(run: Path, exported: dict[TaskName, Path], task: TaskName) -> None:
+def test_the_encoder_is_a_plain_one(run: Path, exported: dict[str, Path], task: str) -> None:
     plain = AutoModel.from_pretrained(exported[task] / "encoder").eval()
     ours = open_task(run, task).task.network.encoder.model.eval()  # type: ignore[union-attr]
     tokenizer = AutoTokenizer.from_pretrained(exported[task] / "encoder")
@@ -71,7 +71,7 @@ def test_the_encoder_is_a_plain_one(run: Path, exported: dict[TaskName, Path], t
         assert torch.equal(plain(**given).last_hidden_state, ours(**given).last_hidden_state)  # type: ignore[operator]
 
 
-def test_it_works_in_another_program(exported: dict[TaskName, Path]) -> None:
+def test_it_works_in_another_program(exported: dict[str, Path]) -> None:
     program = (
         "import sys; from friend_training import FriendTrainedModel;"
         "print(FriendTrainedModel.from_pretrained(sys.argv[1]).rewrite(['我来了', '你喜欢茶吗']).text)"
@@ -89,7 +89,7 @@ def test_it_works_in_another_program(exported: dict[TaskName, Path]) -> None:
     )
 
 
-def test_each_model_does_its_own_task(exported: dict[TaskName, Path]) -> None:
+def test_each_model_does_its_own_task(exported: dict[str, Path]) -> None:
     roles = FriendTrainedModel.from_pretrained(exported["csrl"])
     assert [one.predicate for one in roles.roles(["我来了"], ["来"])] == ["来"]
     with pytest.raises(UnsupportedTaskError, match="a model of the task 'csrl', not of 'rewriting'"):
@@ -99,7 +99,7 @@ def test_each_model_does_its_own_task(exported: dict[TaskName, Path]) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_folder_tells_nothing_of_this_machine(run: Path, exported: dict[TaskName, Path], task: TaskName) -> None:
+def test_the_folder_tells_nothing_of_this_machine(run: Path, exported: dict[str, Path], task: str) -> None:
     names = {path.relative_to(exported[task]).as_posix() for path in exported[task].rglob("*") if path.is_file()}
     assert {"README.md", "config.json", "model.safetensors", "tokenizer.json"} <= names
     assert {"encoder/config.json", "encoder/model.safetensors", "encoder/tokenizer.json"} <= names
@@ -109,7 +109,7 @@ def test_the_folder_tells_nothing_of_this_machine(run: Path, exported: dict[Task
             assert path.stat().st_mode & 0o044, f"{path} can be read by others"
 
 
-def test_the_card_says_where_the_model_comes_from(exported: dict[TaskName, Path]) -> None:
+def test_the_card_says_where_the_model_comes_from(exported: dict[str, Path]) -> None:
     card = (exported["csrl"] / "README.md").read_text(encoding="utf-8")
     for words in (
         "`fdt`, iteration 1: the best on dev",

@@ -44,12 +44,16 @@ def test_the_balance_is_golds_or_devs_or_none(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     config = tiny_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
     made = data.load_data(config, None)
-    assert wanted_balance(config, made, "csrl") == csrl_shares(made.csrl_dev) != csrl_shares(made.csrl_gold)
-    assert wanted_balance(config, made, "rewriting") == rewriting_shares(made.rewriting_gold)
+    assert (
+        wanted_balance(config, made, "csrl")
+        == csrl_shares(made.tasks["csrl"].dev)
+        != csrl_shares(made.tasks["csrl"].gold)
+    )
+    assert wanted_balance(config, made, "rewriting") == rewriting_shares(made.tasks["rewriting"].gold)
     turned = tiny_config("tasks.rewriting.balance=dev", "data.dev=20")
     assert wanted_balance(turned, made, "csrl") is None
-    assert wanted_balance(turned, made, "rewriting") == rewriting_shares(made.rewriting_dev)
-    assert rewriting_shares(made.rewriting_dev) != rewriting_shares(made.rewriting_gold)
+    assert wanted_balance(turned, made, "rewriting") == rewriting_shares(made.tasks["rewriting"].dev)
+    assert rewriting_shares(made.tasks["rewriting"].dev) != rewriting_shares(made.tasks["rewriting"].gold)
 
 
 @pytest.mark.parametrize("pick", [TopN(4), Share(0.5)])
@@ -115,7 +119,7 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
         assert row["kind"] == kind_of_roles(label, turns[row["input"]] - 1)
     assert {row["kind"] for row in rows if row["task"] == "rewriting"} <= {"changed", "unchanged"}
     possible = sum(row["content"] and row["match"] is not None for row in csrl)
-    for kind, share in csrl_shares(made.csrl_gold).items():
+    for kind, share in csrl_shares(made.tasks["csrl"].gold).items():
         assert sum(row["chosen"] and row["kind"] == kind for row in csrl) <= share * round(possible / 2) + 1
     assert any(row["chosen"] for row in csrl)
     checked = Store(tmp_path / "run" / "methods" / "fdt-checked" / "store").read(1).to_pylist()

@@ -120,7 +120,7 @@ def test_a_run_is_diagnosed_on_dev(studied, monkeypatch):
     assert made.as_many.count == made.by_match.count
     assert made.right.sum() == sum(
         set(unit.label.arguments) == set(label.arguments)
-        for units, example in zip(one.labelled["csrl"].roles, found.data.csrl_dev, strict=True)
+        for units, example in zip(one.labelled["csrl"].roles, found.data.tasks["csrl"].dev, strict=True)
         for unit, label in zip(units, example.roles, strict=True)
     )
     for place in made.caught_by_match():

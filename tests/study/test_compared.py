@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from friend_training.study.strong_friends import all_labels
 from torch import equal
 
 from friend_training.errors import ConfigError
@@ -11,10 +12,10 @@ from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study import data
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import method_folder
-from friend_training.study.strong_friends import all_labels
+from friend_training.study.kinds import Given, make_task
 from friend_training.study.study import run_study
-from friend_training.study.tasks import TASKS, make_second_task, make_task
 from helpers.tiny_config import tiny_config
 
 CONTROLS = ("base-same-steps", "sst-as-many", "random-as-many", "fdt-shuffled", "bridge-labels", "bridge-alone")
@@ -92,11 +93,11 @@ def test_second_models_are_different_models(studied):
     folder, _ = studied
     config = tiny_config()
     encoder = str(folder / "encoder")
-    csrl, rewriting = (make_second_task(config, name, encoder).definition for name in TASKS)
-    assert csrl.mark != make_task(config, "csrl", encoder).definition.mark
-    assert rewriting.scorer != make_task(config, "rewriting", encoder).definition.scorer
+    csrl, rewriting = (make_task(config, name, Given(encoder, second=True)).definition for name in TASKS)
+    assert csrl.mark != make_task(config, "csrl", Given(encoder)).definition.mark
+    assert rewriting.scorer != make_task(config, "rewriting", Given(encoder)).definition.scorer
     run = Run.open(method_folder(folder, "cps"))
-    tasks = [make_task(config, "csrl", encoder) for _ in range(2)]
+    tasks = [make_task(config, "csrl", Given(encoder)) for _ in range(2)]
     for task, name in zip(tasks, ("csrl", "csrl.second"), strict=True):
         task.load(run.checkpoint(name, 0))
     assert not equal(*(task.network.classify.weight for task in tasks))

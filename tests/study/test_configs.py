@@ -18,18 +18,17 @@ from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
 from friend_training.study.aliases import LATER_SETTINGS, recorded_form
 from friend_training.study.config import (
-    THIS_PROCESS,
-    Config,
+    CaseStudyConfig,
+    FriendsConfig,
     config_text,
     explained_config,
     find_config,
-    in_words,
     load_config,
     parse_config,
-    pick_of,
 )
+from friend_training.study.kinds import training_settings
+from friend_training.study.sections import THIS_PROCESS, in_words, pick_of
 from friend_training.study.setup import make_engine
-from friend_training.study.tasks import training_settings
 from helpers.tiny_config import TEXT, tiny_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -65,8 +64,8 @@ def models(annotation: Any) -> Iterator[type[BaseModel]]:
 
 
 def test_every_setting_has_a_sentence() -> None:
-    sections = set(models(Config))
-    assert len(sections) > 10
+    sections = {*models(CaseStudyConfig), *models(FriendsConfig)}
+    assert len(sections) > 20
     for section in sections:
         assert section.__name__.endswith("Config")
         for name, field in section.model_fields.items():

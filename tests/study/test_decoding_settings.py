@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from friend_training.study.aliases import recorded_form
-from friend_training.study.csrl_rewriting import naming_bridge
+from friend_training.study.csrl_rewriting import TASKS, naming_bridge
 from friend_training.study.folders import run_config
+from friend_training.study.kinds import Given, make_task
 from friend_training.study.study import run_study
-from friend_training.study.tasks import TASKS, make_second_task, make_task
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles
 from helpers.tiny_config import tiny_config
 
@@ -29,7 +29,7 @@ def test_training_depends_on_how_models_are_decoded_and_on_nothing_behind_it(tin
     """Decoding and metric decide which weights are best on dev: another setting of these is another training."""
 
     def identities(*settings: str) -> list[str]:
-        return [make_task(tiny_config(*settings), name, tiny_encoder).identity for name in TASKS]
+        return [make_task(tiny_config(*settings), name, Given(tiny_encoder)).identity for name in TASKS]
 
     changed = [identities(setting) != identities() for setting in LATER]
     assert changed == [True, True, True, True, False, False]
@@ -41,11 +41,11 @@ def test_a_study_trains_labels_and_tests_with_them(tmp_path: Path) -> None:
     assert [record["method"] for record in records] == list(config.methods)
     assert run_config(tmp_path / "run") == config
     encoder = str(tmp_path / "run" / "encoder")
-    for make in (make_task, make_second_task):
-        assert make(config, "csrl", encoder).definition.adjacent == "once"
-        rewriting = make(config, "rewriting", encoder).definition
+    for given in (Given(encoder), Given(encoder, second=True)):
+        assert make_task(config, "csrl", given).definition.adjacent == "once"
+        rewriting = make_task(config, "rewriting", given).definition
         assert (rewriting.spans, rewriting.context_turns) == ("together", 2)
-        assert make(config, "rewriting", encoder).main_metric == "restored_f1"
+        assert rewriting.main_metric == "restored_f1"
 
 
 def test_the_bridge_answers_in_csrls_place_as_the_config_says() -> None:

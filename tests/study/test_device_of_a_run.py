@@ -18,7 +18,7 @@ from friend_training.nn import distributed
 from friend_training.nn import task as torch_task
 from friend_training.report.page import machine
 from friend_training.runs.run import Run
-from friend_training.study import config, data, study
+from friend_training.study import data, sections, study
 from friend_training.study.config import config_text, parse_config
 from friend_training.study.folders import (
     changed_on_resume,
@@ -27,9 +27,9 @@ from friend_training.study.folders import (
     resumed_config,
     run_config,
 )
+from friend_training.study.kinds import Given, make_task
 from friend_training.study.setup import make_engine, visible_cards
 from friend_training.study.study import run_study
-from friend_training.study.tasks import make_task
 from friend_training.tasks.csrl.task import CsrlDefinition
 from helpers.study_contents import contents
 from helpers.tiny_config import tiny_config
@@ -96,7 +96,7 @@ def test_local_workers_have_a_card_each(cards: Callable[[int], None], monkeypatc
 
 
 def test_ray_is_asked_for_cards(cards: Callable[[int], None]) -> None:
-    ray = config.RayEngineConfig(kind="ray", address=None, workers=4)
+    ray = sections.RayEngineConfig(kind="ray", address=None, workers=4)
     assert make_engine(ray, "auto") == RayEngine(None, 4)
     cards(2)
     assert make_engine(ray, "auto") == make_engine(ray, "cuda") == RayEngine(None, 4, cards=True)
@@ -116,7 +116,9 @@ def test_a_run_may_go_on_elsewhere(tmp_path: Path) -> None:
     assert run.config_text == before
     assert resumed_config(run.folder, []).device == "cuda", "resumed, it computes where it did"
     assert resumed_config(run.folder, ["device=mps", "threads=2"]).device == "mps"
-    assert resumed_config(run.folder, ["engine.workers=4"]).engine == config.LocalEngineConfig(kind="local", workers=4)
+    assert resumed_config(run.folder, ["engine.workers=4"]).engine == sections.LocalEngineConfig(
+        kind="local", workers=4
+    )
     assert run_config(run.folder).device == "auto", "opened, wherever it is opened"
     assert run_config(run.folder, device="cpu").device == "cpu"
     assert run.config_text == before
@@ -144,7 +146,7 @@ def test_batches_may_be_made_smaller_and_nothing_else(tmp_path: Path) -> None:
 
 def test_a_base_of_changed_batches_is_not_taken_over(tiny_encoder: Path) -> None:
     usual, lowered = (
-        make_task(tiny_config(*changes), "csrl", tiny_encoder).identity
+        make_task(tiny_config(*changes), "csrl", Given(tiny_encoder)).identity
         for changes in ((), ("tasks.csrl.training.batch_size=2",))
     )
     assert usual != lowered

@@ -5,7 +5,9 @@ import pytest
 from friend_training.core.task import Prediction
 from friend_training.data import synthetic
 from friend_training.errors import ConfigError
-from friend_training.study.data import draw_examples, draw_predicates, hidden_gold, left_over
+from friend_training.study.data import draw_predicates, left_over
+from friend_training.study.kinds import hidden_gold
+from friend_training.study.run_data import draw_examples
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import Rewrite, dialogue_group
 
@@ -34,7 +36,7 @@ def test_there_must_be_enough():
 
 
 def test_its_gold_knows_right_from_wrong_and_what_it_does_not_know():
-    audit = hidden_gold(CSRL, REWRITING)
+    audit = hidden_gold({"csrl": CSRL, "rewriting": REWRITING})
     label = CSRL[0].roles[0]
     unit = unit_id(CSRL[0].dialogue.id, label.predicate)
     assert audit("csrl", Prediction(unit, label, 0.5)) is True

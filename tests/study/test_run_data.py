@@ -8,7 +8,8 @@ from friend_training.core.task import Prediction
 from friend_training.data.synthetic import Domain, csrl_examples, generate
 from friend_training.errors import ConfigError
 from friend_training.study import data
-from friend_training.study.data import draw_examples, draw_predicates, first_units, load_data
+from friend_training.study.data import draw_predicates, first_units, load_data
+from friend_training.study.run_data import draw_examples
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Rewrite, Roles
 from helpers.tiny_config import tiny_config
@@ -76,19 +77,19 @@ def fewer_to_draw_from(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_parts_of_a_run_have_no_dialogue_in_common() -> None:
     found = load_data(tiny_config(), None)
     parts = {
-        "csrl_gold": [e.dialogue for e in found.csrl_gold],
-        "rewriting_gold": [e.dialogue for e in found.rewriting_gold],
-        "dev": [e.dialogue for e in found.rewriting_dev],
-        "test": [e.dialogue for e in found.rewriting_test],
+        "csrl_gold": [e.dialogue for e in found.tasks["csrl"].gold],
+        "rewriting_gold": [e.dialogue for e in found.tasks["rewriting"].gold],
+        "dev": [e.dialogue for e in found.tasks["rewriting"].dev],
+        "test": [e.dialogue for e in found.tasks["rewriting"].test],
         "pool": list(found.pool),
     }
     ids = [dialogue.id for part in parts.values() for dialogue in part]
     assert len(ids) == len(set(ids))
     turns = [dialogue.turns for part in parts.values() for dialogue in part]
     assert len(turns) == len(set(turns))
-    assert {e.dialogue.id for e in found.csrl_dev} <= {d.id for d in parts["dev"]}
-    assert {e.dialogue.id for e in found.csrl_test} <= {d.id for d in parts["test"]}
-    sentences = [example.sentence.id for part in (found.bridge_train, found.bridge_dev) for example in part]
+    assert {e.dialogue.id for e in found.tasks["csrl"].dev} <= {d.id for d in parts["dev"]}
+    assert {e.dialogue.id for e in found.tasks["csrl"].test} <= {d.id for d in parts["test"]}
+    sentences = [example.sentence.id for part in (found.bridge.train, found.bridge.dev) for example in part]
     assert len(sentences) == len(set(sentences)) == 30
 
 

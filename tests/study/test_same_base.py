@@ -11,11 +11,11 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.run import Run
 from friend_training.study import data
-from friend_training.study.config import Config
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import method_folder
-from friend_training.study.strong_friends import BUDGET
+from friend_training.study.methods import BUDGET
+from friend_training.study.sections import Config
 from friend_training.study.study import run_study
-from friend_training.study.tasks import TASKS
 from helpers.tiny_config import tiny_config
 
 

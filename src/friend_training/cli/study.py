@@ -10,7 +10,7 @@ from friend_training.cli.progress import resumable, watching
 from friend_training.cli.results import test_table
 from friend_training.report.names import duration
 from friend_training.runs.processes import is_first
-from friend_training.study.config import Config
+from friend_training.study.sections import Config
 
 
 def do_study(config: Config, folder: Path, *, data_dir: Path | None = None) -> None:

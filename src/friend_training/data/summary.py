@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any
 
 from friend_training.data.text_io import NamesOnDisk
@@ -25,10 +25,17 @@ def fingerprint(examples: Iterable[Any]) -> str:
     """SHA-256 over the examples in their order, read once. Compression, file names and file formats do not matter."""
     digest = hashlib.sha256()
     for example in examples:
-        content = asdict(example, dict_factory=_without_unsure)
+        if isinstance(example, tuple):  # a pair of an input and its label
+            content: Any = [_plain(part) for part in example]
+        else:
+            content = _plain(example)
         digest.update(json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
         digest.update(b"\n")
     return digest.hexdigest()
+
+
+def _plain(part: Any) -> Any:
+    return asdict(part, dict_factory=_without_unsure) if is_dataclass(part) and not isinstance(part, type) else part
 
 
 def _without_unsure(fields: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from friend_training.data.places import model_file
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import Config, FileDataConfig, ScratchEncoderConfig, SyntheticDataConfig
-from friend_training.study.data import model_file
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.methods import BUDGET
 from friend_training.study.resources import resource_steps
-from friend_training.study.strong_friends import BUDGET
-from friend_training.study.tasks import TASKS
+from friend_training.study.sections import Config, PublicDataConfig, ScratchEncoderConfig, SyntheticDataConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +105,21 @@ def modelled(config: Config, method: str) -> float:
     if spec.procedure == "score-only":
         return 0.0
     rates = _rates(config)
-    base: int = sum(getattr(config.tasks, task).base_steps for task in TASKS)
-    updates: int = config.iterations * sum(getattr(config.tasks, task).update_steps for task in TASKS)
+    base: int = sum(section.base_steps for section in config.sections.values())
+    updates: int = config.iterations * sum(section.update_steps for section in config.sections.values())
     if spec.procedure in ("base", "multitask"):
         steps, labelled, scored = float(base * (BUDGET if spec.all_gold else 1)), 0, 1
     else:
         steps = updates * spec.step_cost + (base if spec.from_encoder else 0)
         labelled, scored = config.iterations * spec.label_parts * _pool(config), config.iterations + 1
     dev, test = _dev(config), _test(config)
-    answers = labelled + len(TASKS) * (scored * dev + test)
+    answers = labelled + len(config.sections) * (scored * dev + test)
     return steps * rates.step + answers * rates.answer
 
 
 def _rates(config: Config) -> Rates:
+    if not isinstance(config, CaseStudyConfig):
+        return RATES["pretrained"]
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
@@ -130,6 +132,8 @@ def _rates(config: Config) -> Rates:
 
 def encoder_size(config: Config) -> EncoderSize:
     """By its config.json, where the encoder is on this machine."""
+    if not isinstance(config, CaseStudyConfig):
+        return BERT_BASE
     if isinstance(config.encoder, ScratchEncoderConfig):
         return EncoderSize(config.encoder.layers, config.encoder.width, SCRATCH_VOCABULARY)
     path = model_file(config.encoder.source, "config.json")
@@ -148,19 +152,28 @@ def whole_run(config: Config) -> float:
 
 
 def _resources(config: Config) -> float:
-    if config.bridge.kind != "trained":
+    if not isinstance(config, CaseStudyConfig) or config.bridge.kind != "trained":
         return 0.0
     trainings = [step for step in resource_steps(config) if step != Prepare("encoder")]
     return config.bridge.steps * _rates(config).step * len(trainings)
 
 
 def _pool(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.pool
+    given = _data(config)
+    return UNKNOWN_SIZE if given is None else given.pool
 
 
 def _dev(config: Config) -> int:
-    return UNKNOWN_SIZE if isinstance(config.data, FileDataConfig) else config.data.dev or UNKNOWN_SIZE
+    given = _data(config)
+    return UNKNOWN_SIZE if given is None else given.dev or UNKNOWN_SIZE
 
 
 def _test(config: Config) -> int:
-    return config.data.test if isinstance(config.data, SyntheticDataConfig) else UNKNOWN_SIZE
+    given = _data(config)
+    return given.test if isinstance(given, SyntheticDataConfig) else UNKNOWN_SIZE
+
+
+def _data(config: Config) -> SyntheticDataConfig | PublicDataConfig | None:
+    """Data whose size the config tells; files of your own are not opened for a guess."""
+    given = config.data if isinstance(config, CaseStudyConfig) else None
+    return given if isinstance(given, SyntheticDataConfig | PublicDataConfig) else None

@@ -14,7 +14,8 @@ from friend_training.errors import ConfigError
 from friend_training.experiments.results import done, settings_id
 from friend_training.methods.registry import with_needed
 from friend_training.study.aliases import recorded_form
-from friend_training.study.config import Config, Method, PlainName, Section, find_config, settings_refused
+from friend_training.study.config import find_config
+from friend_training.study.sections import Config, Method, PlainName, Section, settings_refused
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
 """The paper's figures 3a; 3b and 3c; 4."""

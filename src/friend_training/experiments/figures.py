@@ -16,7 +16,7 @@ from friend_training.experiments.experiment import FigureKind, load_experiment
 from friend_training.experiments.results import read_results
 from friend_training.methods.registry import METHODS
 from friend_training.runs.files import atomic_file
-from friend_training.study.config import in_words
+from friend_training.study.sections import in_words
 
 # Figures as the paper draws them: a metric over a setting, a line per method, bars of the deviation over seeds.
 

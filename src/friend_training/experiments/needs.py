@@ -11,11 +11,15 @@ from pathlib import Path
 from friend_training.bridges.hanlp import missing_of_hanlp
 from friend_training.bridges.ltp import FILES as LTP_FILES
 from friend_training.data.catalogue import part_path
+from friend_training.data.places import model_file, model_source, named_data_folder
 from friend_training.data.pool import build_pool
 from friend_training.errors import DataError
 from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS
-from friend_training.study.config import (
+from friend_training.study.config import CaseStudyConfig, FriendsConfig
+from friend_training.study.data import POOL_SEED
+from friend_training.study.resources import asks_bridge
+from friend_training.study.sections import (
     Config,
     FileDataConfig,
     HanlpBridgeConfig,
@@ -23,9 +27,6 @@ from friend_training.study.config import (
     PretrainedEncoderConfig,
     PublicDataConfig,
 )
-from friend_training.study.data import POOL_SEED, model_file, model_source, named_data_folder
-from friend_training.study.resources import asks_bridge
-from friend_training.study.tasks import TASKS
 
 LABELLED = ("duconv/dev", "duconv/test", "rewrite/all")
 OTHER_DOMAIN = ("personal-dialog/test", "restoration/valid")
@@ -48,6 +49,9 @@ NETWORKS = {"mt": 4, "cps": 4, "scot": 4, "stea": 4, "fdt-s": 4, "fdt-sf": 4, "f
 """Of these methods, which have second models, teachers or strong friends beside the two tasks' own networks."""
 
 BYTES = 4
+LONGEST = 128
+"""Tokens of a text where a task says nothing else."""
+
 LIBRARIES = 1_500_000_000
 """Bytes of memory that torch, transformers and the pool take before any network is there."""
 
@@ -63,17 +67,34 @@ class Need:
 
 def needs_of(config: Config, folder: Path, data_dir: Path | None) -> list[Need]:
     """Everything that a run of this config in this folder needs, whether it is here or not."""
+    if isinstance(config, CaseStudyConfig):
+        given = [*_data(config, data_dir), *_encoder(config), *_parsers(config)]
+    else:
+        given = list(_own(config, data_dir))
     return [
-        *_data(config, data_dir),
-        *_encoder(config),
-        *_parsers(config),
+        *given,
         *_engine(config),
         _disk(config, folder),
         _memory(config),
     ]
 
 
-def _data(config: Config, data_dir: Path | None) -> Iterator[Need]:
+def _own(config: Config, data_dir: Path | None) -> Iterator[Need]:
+    """Files and encoders of tasks of any kind."""
+    assert isinstance(config, FriendsConfig), "there is no other"
+    files = {"pool.file": config.pool.file}
+    for name, section in config.tasks.items():
+        files |= {
+            f"tasks.{name}.{part}": given for part in ("gold", "dev", "test") if (given := getattr(section, part, ""))
+        }
+        if (source := getattr(section, "encoder", None)) is not None:
+            yield from _encoder_at(source)
+    for what, given in files.items():
+        path = (data_dir or Path()) / given
+        yield Need(what, str(path)) if path.exists() else Need(what, missing=f"there is no {path}")
+
+
+def _data(config: CaseStudyConfig, data_dir: Path | None) -> Iterator[Need]:
     data = config.data
     if isinstance(data, FileDataConfig):
         for name, given in data.model_dump(exclude={"kind"}).items():
@@ -105,10 +126,12 @@ def _pool(data: PublicDataConfig, folder: Path | None) -> Need:
     return Need(what, ", ".join(f"{count:,} of {corpus}" for corpus, count in counts.items()))
 
 
-def _encoder(config: Config) -> Iterator[Need]:
-    if not isinstance(config.encoder, PretrainedEncoderConfig):
-        return
-    source = config.encoder.source
+def _encoder(config: CaseStudyConfig) -> Iterator[Need]:
+    if isinstance(config.encoder, PretrainedEncoderConfig):
+        yield from _encoder_at(config.encoder.source)
+
+
+def _encoder_at(source: str) -> Iterator[Need]:
     what, place = f"encoder {source}", Path(model_source(source))
     lacks = [part for part, names in OF_AN_ENCODER.items() if not any(model_file(source, name) for name in names)]
     if not lacks:
@@ -123,7 +146,7 @@ def _encoder(config: Config) -> Iterator[Need]:
         )
 
 
-def _parsers(config: Config) -> Iterator[Need]:
+def _parsers(config: CaseStudyConfig) -> Iterator[Need]:
     """Of the parsers only those that are queried: the bridge where a method does, LTP where it finds predicates."""
     data, bridge = config.data, config.bridge
     finds = isinstance(data, PublicDataConfig) and data.finder == "hanlp-frames"
@@ -147,7 +170,7 @@ def _engine(config: Config) -> Iterator[Need]:
 def _disk(config: Config, folder: Path) -> Need:
     """Nearly all of a run folder are weights: every network of every method after every iteration."""
     saved = sum(
-        NETWORKS.get(method, len(TASKS)) * (1 if method in ONE_CHECKPOINT else config.iterations + 1)
+        NETWORKS.get(method, len(config.sections)) * (1 if method in ONE_CHECKPOINT else config.iterations + 1)
         for method in config.methods
         if METHODS[method].procedure != "score-only"
     )
@@ -159,7 +182,9 @@ def _disk(config: Config, folder: Path) -> Need:
 def _memory(config: Config) -> Need:
     """The method with the most networks, one of which is being trained, and what its batch leaves for the way back."""
     size = encoder_size(config)
-    networks = max((NETWORKS.get(method, len(TASKS)) for method in config.methods), default=len(TASKS))
+    networks = max(
+        (NETWORKS.get(method, len(config.sections)) for method in config.methods), default=len(config.sections)
+    )
     optimizer = 3 * size.parameters  # gradient and the two moments of AdamW
     needed = BYTES * (networks * size.parameters + optimizer) + _activations(config, size) + LIBRARIES
     if not hasattr(os, "sysconf"):
@@ -169,10 +194,11 @@ def _memory(config: Config) -> Need:
 
 def _activations(config: Config, size: EncoderSize) -> int:
     """Some 17 vectors per token and layer, and the attention between tokens, 2.5 numbers per head."""
-    batch: int = max(getattr(config.tasks, task).training.batch_size for task in TASKS)
-    tokens = batch * config.max_length
+    batch: int = max(section.training.batch_size for section in config.sections.values())
+    length = config.max_length if isinstance(config, CaseStudyConfig) else LONGEST
+    tokens = batch * length
     heads = max(size.width // 64, 1)
-    return BYTES * tokens * size.layers * (17 * size.width + 5 * heads * config.max_length // 2)
+    return BYTES * tokens * size.layers * (17 * size.width + 5 * heads * length // 2)
 
 
 def _amount(what: str, needed: int, there: int, where: str) -> Need:

@@ -9,6 +9,7 @@ from friend_training.experiments.experiment import Piece
 from friend_training.experiments.results import add_result, done
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
+from friend_training.study.config import CaseStudyConfig
 from friend_training.study.folders import method_folder, methods_there, shared_resources
 from friend_training.study.resources import resource_steps
 from friend_training.study.study import run_study
@@ -26,7 +27,7 @@ def prepare(piece: Piece, *, data_dir: Path | None, listener: Listener) -> None:
 
 
 def is_prepared(piece: Piece) -> bool:
-    steps = resource_steps(piece.config)
+    steps = resource_steps(piece.config) if isinstance(piece.config, CaseStudyConfig) else []
     if not steps:
         return True
     if not (piece.resources / "run.json").is_file():

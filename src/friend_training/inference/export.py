@@ -5,7 +5,7 @@ The card has what the model does, what it was made from, how good it is, and whe
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from friend_training import __version__
 from friend_training.analysis.metrics import metric_spec
@@ -17,18 +17,18 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, PretrainedEncoderConfig
+from friend_training.study.config import CaseStudyConfig, case_study
 from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.open import open_task
-from friend_training.study.tasks import TaskName
+from friend_training.study.sections import PretrainedEncoderConfig
 from friend_training.types import ROLES
 
-TITLES: dict[TaskName, str] = {
+TITLES: dict[str, str] = {
     "csrl": "Conversational semantic role labelling",
     "rewriting": "Dialogue rewriting",
 }
 
-WHAT: dict[TaskName, str] = {
+WHAT: dict[str, str] = {
     "csrl": (
         "For a predicate of the last turn of a dialogue the model marks its arguments, wherever in the dialogue they"
         f" stand. Labels: {', '.join(ROLES)}, as BIO tags over tokens. Predicates must be named."
@@ -40,12 +40,12 @@ WHAT: dict[TaskName, str] = {
     ),
 }
 
-USE: dict[TaskName, str] = {
+USE: dict[str, str] = {
     "csrl": 'model.roles(["小李喝绿茶吗？", "他不喝。"], predicates=["喝"])',
     "rewriting": 'model.rewrite(["小李喝绿茶吗？", "他不喝。"]).text',
 }
 
-LIMITS: dict[TaskName, str] = {
+LIMITS: dict[str, str] = {
     "csrl": "An argument lies in one turn. Arguments of one predicate do not overlap.",
     "rewriting": (
         "What does not stand in the dialogue cannot be inserted, and at most one span goes before each token. A wrong"
@@ -59,7 +59,7 @@ DATA = {
     "files": "files of whoever trained it",
 }
 
-INPUTS: dict[TaskName, str] = {
+INPUTS: dict[str, str] = {
     "csrl": "ids, types, mask, turn [B, M]; dialogue, first, last [U], U ≥ 1 predicates; output: logits [U, M, 17]",
     "rewriting": (
         "ids, types, mask [B, M]; source [B, M] (bool: may be inserted); slots [B, N] (the tokens of the last turn and"
@@ -68,7 +68,7 @@ INPUTS: dict[TaskName, str] = {
 }
 
 
-def model_card(*, task: TaskName, method: str, iteration: int, config: Config, run: Run, onnx: bool) -> str:
+def model_card(*, task: str, method: str, iteration: int, config: CaseStudyConfig, run: Run, onnx: bool) -> str:
     """README.md in the form that model hubs read; every number comes from the run."""
     rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
     check_file(run.folder / "metrics.jsonl")
@@ -141,7 +141,7 @@ may do with them depends on the licences of both.
 """
 
 
-def _onnx(task: TaskName) -> str:
+def _onnx(task: str) -> str:
     return f"""
 `model.onnx` is the network without tokenizer and decoding, for batches of any size. Inputs: {INPUTS[task]}. How
 dialogues are laid out is in `friend_training.tasks.dialogue_input`.
@@ -159,7 +159,7 @@ def _table(rows: list[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _units(task: TaskName) -> str:
+def _units(task: str) -> str:
     if task == "csrl":
         return "An argument counts if role and span are exactly right; 'across' are those in earlier turns."
     return (
@@ -177,7 +177,7 @@ ENCODER = "encoder"
 
 def export_model(
     run: str | Path,
-    task: TaskName,
+    task: str,
     out: str | Path,
     *,
     method: str | None = None,
@@ -199,10 +199,11 @@ def export_model(
         check_onnx()
     study = whole_run(run)
     chosen = method or (None if study == run else run.resolve().name)
-    config = run_config(study)
+    config = case_study(run_config(study))
     opened = open_task(study, task, chosen, device=device)
-    model = FriendTrainedModel(_config(opened.task))
-    model.network.load_state_dict(opened.task.network.state_dict())
+    trained = cast(TorchTask, opened.task)
+    model = FriendTrainedModel(_config(trained))
+    model.network.load_state_dict(trained.network.state_dict())
     card = model_card(
         task=task,
         method=opened.method,
@@ -213,11 +214,11 @@ def export_model(
     )
     with atomic_folder(out) as new:
         model.save_pretrained(str(new))
-        opened.task.definition.save(new)
-        _save_encoder(opened.task, new / ENCODER)
+        trained.definition.save(new)
+        _save_encoder(trained, new / ENCODER)
         (new / "README.md").write_text(card, encoding="utf-8")
         if onnx:
-            export_onnx(opened.task, new / "model.onnx")
+            export_onnx(trained, new / "model.onnx")
 
 
 def _config(task: TorchTask) -> FriendTrainedConfig:

@@ -14,7 +14,7 @@ import numpy as np
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
 from friend_training.core.selector import Scores, Selector, Threshold
-from friend_training.core.task import Prediction
+from friend_training.core.task import Prediction, Task
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.inference.answers import (
     Agreement,
@@ -36,11 +36,12 @@ from friend_training.inference.questions import (
     question,
 )
 from friend_training.nn.devices import AUTO
-from friend_training.nn.task import TorchTask
-from friend_training.study.config import Config, TaskConfig
+from friend_training.study.config import CaseStudyConfig, case_study
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import run_config, whole_run
-from friend_training.study.open import last_thresholds, open_bridge, open_task
-from friend_training.study.tasks import TASKS, TaskName
+from friend_training.study.open import last_thresholds, open_task
+from friend_training.study.resources import open_bridge
+from friend_training.study.sections import TaskConfig
 from friend_training.tasks.dialogue_input import LONGEST_UTTERANCE
 from friend_training.types import Dialogue
 
@@ -50,7 +51,7 @@ Predictions = Sequence[Sequence[Prediction]]
 class Judge:
     """Compares the friends' predictions as friend-training did in this run, and says what it would have chosen."""
 
-    def __init__(self, settings: Config, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
+    def __init__(self, settings: CaseStudyConfig, bridge: Bridge, thresholds: Mapping[str, float]) -> None:
         self.bridge = bridge
         self.matcher = RoleMatcher(**settings.friendship.model_dump())
         self.friendship = csrl_rewriting(bridge, self.matcher)
@@ -122,7 +123,7 @@ def load(run: str | Path, method: str | None = None, *, ltp: str | Path | None =
     given = Path(run)
     study = whole_run(given)
     chosen = method or (None if study == given else given.resolve().name)
-    config = run_config(study, device=device)
+    config = case_study(run_config(study, device=device))
     opened = {name: open_task(study, name, chosen, device=device) for name in TASKS}
     return Friends(
         study,
@@ -143,8 +144,8 @@ class Friends:
     def __init__(
         self,
         run: Path,
-        config: Config,
-        tasks: dict[TaskName, TorchTask],
+        config: CaseStudyConfig,
+        tasks: Mapping[str, Task],
         *,
         method: str,
         ltp: Path | None = None,

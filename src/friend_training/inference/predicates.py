@@ -9,24 +9,25 @@ from friend_training.bridges.hanlp import missing_of_hanlp
 from friend_training.bridges.ltp import LtpParser
 from friend_training.bridges.predicates import LexiconFinder, PredicateFinder, VerbFinder
 from friend_training.data import synthetic
+from friend_training.data.places import model_source
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
 from friend_training.runs.inputs import first_inputs, has_inputs
-from friend_training.study.config import (
-    Config,
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.data import POOL_SEED, pool_finder
+from friend_training.study.sections import (
     HanlpBridgeConfig,
     LtpBridgeConfig,
     PublicDataConfig,
     SyntheticDataConfig,
 )
-from friend_training.study.data import POOL_SEED, model_source, pool_finder
 from friend_training.types import Dialogue
 
 LEXICON_DIALOGUES = 1000
 """Dialogues that a lexicon is learnt from: a second's work, and all verbs of the synthetic ones occur by then."""
 
 
-def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateFinder | None:
+def default_finder(run: Path, config: CaseStudyConfig, *, ltp: Path | None) -> PredicateFinder | None:
     """The finder to use, or None where the run has nothing to make one of.
 
     In this order: the LTP parser that is given; the one that found the predicates of the run's pool, or that is its
@@ -42,7 +43,7 @@ def default_finder(run: Path, config: Config, *, ltp: Path | None) -> PredicateF
     return lexicon if lexicon.words else None
 
 
-def _is_at_hand(config: Config, data: PublicDataConfig) -> bool:
+def _is_at_hand(config: CaseStudyConfig, data: PublicDataConfig) -> bool:
     """Whether the parser that found the predicates of the run's pool is on this machine."""
     if isinstance(config.bridge, HanlpBridgeConfig) and data.finder == "hanlp-frames":
         return not missing_of_hanlp(config.bridge.model)
@@ -56,7 +57,7 @@ def no_finder() -> DataError:
     )
 
 
-def _unlabeled(run: Path, config: Config) -> Iterator[Dialogue]:
+def _unlabeled(run: Path, config: CaseStudyConfig) -> Iterator[Dialogue]:
     """Dialogues of the run's pool, with the predicates they were matched by: saved in its folder, or made again."""
     if has_inputs(run):
         yield from map(TypeAdapter(Dialogue).validate_json, first_inputs(run, LEXICON_DIALOGUES))

@@ -41,11 +41,12 @@ Labels = Literal[
     "joint-edits",
     "edits-alone",
     "bridge",
+    "friend",
 ]
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
 part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
 those that task and friend decide on together, or task and foreign friend, or task and bridge alone; the same with
-rewrites learnt edit by edit, or only these, without a friend; or the bridge's."""
+rewrites learnt edit by edit, or only these, without a friend; the bridge's; or its friend's predictions as its own."""
 
 Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
 """Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
@@ -139,6 +140,9 @@ METHODS: dict[str, MethodSpec] = {
     "fdt-shuffled": replace(FDT, title="FDT, shuffled friend", friend="shuffled"),
     "random-as-many": MethodSpec(
         "random, as many as FDT", "self-training", choice="random", like="fdt", needs=("base", "fdt")
+    ),
+    "friend-labels": replace(
+        FDT, title="friend's labels", choice="as-many", like="fdt", labels="friend", needs=("base", "fdt")
     ),
     "merged-random": replace(
         FDT,

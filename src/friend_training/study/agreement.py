@@ -13,10 +13,11 @@ from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriti
 from friend_training.runs.inputs import all_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.store import predictions_of
-from friend_training.study.data import Progress
+from friend_training.study.config import case_study
 from friend_training.study.folders import method_folder, run_config
-from friend_training.study.open import ensure_inputs, open_bridge
-from friend_training.study.resources import CACHED_ANSWERS
+from friend_training.study.open import ensure_inputs
+from friend_training.study.resources import CACHED_ANSWERS, open_bridge
+from friend_training.study.run_data import Progress
 from friend_training.types import Dialogue, Rewrite, Roles
 
 LABELS = {"csrl": Roles, "rewriting": Rewrite}
@@ -31,7 +32,7 @@ def agreement_of_run(
     Units are predicates (task a is CSRL); the friend is right where the rewrite of the predicate's utterance is.
     Friends agree where m_k = 1. ε is how often they do when each looks at another dialogue.
     """
-    config = run_config(folder)
+    config = case_study(run_config(folder))
     ensure_inputs(folder, data_dir, progress)
     pool = [TypeAdapter(Dialogue).validate_json(text) for text in all_inputs(folder)["input"].to_pylist()]
     bridge = CachedBridge(open_bridge(folder, config), max_entries=CACHED_ANSWERS)

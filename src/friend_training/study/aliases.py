@@ -44,6 +44,10 @@ LATER_SETTINGS: dict[str, Any] = {
     "tasks.csrl.training.precision": "fp32",
     "tasks.rewriting.balance": "none",
     "tasks.rewriting.training.precision": "fp32",
+    "tasks.csrl.selection.score": "paper",
+    "tasks.csrl.selection.pick": None,
+    "tasks.rewriting.selection.score": "paper",
+    "tasks.rewriting.selection.pick": None,
 }
 """Settings that came when results were recorded already, and what was done before they came: their defaults.
 

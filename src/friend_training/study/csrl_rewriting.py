@@ -1,12 +1,15 @@
-"""What is special to CSRL and rewriting in a study: whose labels, which friend, and what is scored without training."""
+"""What is special to CSRL and rewriting in a study: the bridge, labels made with it, scores without training."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.counts import Evaluation
 from friend_training.core.friendship import Friendship, Joint
 from friend_training.friendships.bridge_controls import LabelledByBridge, score_bridge, with_gold_bridge
-from friend_training.friendships.csrl_rewriting import TranslateRewrite
+from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, csrl_rewriting
 from friend_training.friendships.joint_labels import (
     Check,
     CheckedRoles,
@@ -19,12 +22,18 @@ from friend_training.friendships.joint_labels import (
     nothing_rewritten,
 )
 from friend_training.loop.plan import TaskPlan
-from friend_training.methods.controls import oracle, shuffled
-from friend_training.methods.registry import MethodSpec
-from friend_training.study.config import Config
-from friend_training.study.setup import Setup
+from friend_training.runs.progress import Relay
+from friend_training.runs.run import Run
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.data import all_case_study_gold
+from friend_training.study.friends import StudyFriendship, Variant
+from friend_training.study.resources import make_resources
+from friend_training.study.run_data import RunData
 from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.task import score_rewrites
+
+TASKS = ("csrl", "rewriting")
+"""The names of the pair, in the order of tables."""
 
 CHECKS: dict[str, Check] = {
     "checked": "friend",
@@ -35,49 +44,93 @@ CHECKS: dict[str, Check] = {
 """Who must confirm an argument for it to be learnt."""
 
 
-def friendship_of(setup: Setup, spec: MethodSpec) -> Friendship:
-    """The friendship with the friend and the labels that a method asks for."""
-    friendship = setup.friendship
-    if spec.labels == "merged":
-        friendship = replace(friendship, merge_first=MergedRoles(setup.bridge))
-    elif spec.labels in CHECKS:
-        checked = CheckedRoles(setup.bridge, CHECKS[spec.labels], setup.config.pronouns)
-        friendship = replace(friendship, merge_first=checked)
-    elif spec.decided_together:
-        bridge = naming_bridge(setup.config, setup.bridge)
-        friendship = replace(
-            friendship, translate_second=TranslateRewrite(bridge), joint_first=joint_roles(setup, spec, bridge)
+@dataclass(frozen=True, slots=True)
+class PaperPair:
+    """What only the paper's pair has; `start` is the checkpoint that an informed Base of CSRL goes on from."""
+
+    config: CaseStudyConfig
+    data: RunData
+    data_dir: Path | None
+    encoder: str
+    bridge: Bridge
+    start: Path | None
+
+    @property
+    def friendship(self) -> StudyFriendship:
+        return paper_friendship(self.config, self.bridge, self.data)
+
+    def labelled_by_bridge(self, plan: TaskPlan) -> TaskPlan:
+        """The plan of CSRL, whose pseudo-labels are the bridge's."""
+        return replace(plan, task=LabelledByBridge(plan.task, naming_bridge(self.config, self.bridge)))
+
+    def scores_without_training(self, method: str) -> dict[str, float]:
+        """Methods that train nothing: the bridge as a CSRL parser, or u_t as its own rewrite, scored on test."""
+        if method == "bridge-alone":
+            gold = self.data.tasks["csrl"].test
+            scores = score_bridge(naming_bridge(self.config, self.bridge), gold).as_dict()
+            return {f"csrl.{name}": value for name, value in scores.items()}
+        gold = self.data.tasks["rewriting"].test
+        evaluated = Evaluation.of(score_rewrites([e.dialogue.utterance.text for e in gold], gold), RewritingScore())
+        return {f"rewriting.{name}": value for name, value in evaluated.items()}
+
+    def all_gold(self) -> Mapping[str, Sequence[Any]]:
+        """The whole training sets that gold is drawn from."""
+        return all_case_study_gold(self.config, self.data_dir)
+
+
+def paper_pair(
+    config: CaseStudyConfig, data: RunData, run: Run, resources: Path | None, data_dir: Path | None, listener: Relay
+) -> PaperPair:
+    made = make_resources(config, data, run, resources, listener)
+    return PaperPair(config, data, data_dir, made.encoder, made.bridge, made.start)
+
+
+def paper_friendship(config: CaseStudyConfig, bridge: Bridge, data: RunData | None = None) -> StudyFriendship:
+    """The paper's friendship, and the labels and friends that only it can offer."""
+
+    def merged(friendship: Friendship) -> Friendship:
+        return replace(friendship, merge_first=MergedRoles(bridge))
+
+    def checked(check: Check) -> Variant:
+        return lambda friendship: replace(friendship, merge_first=CheckedRoles(bridge, check, config.pronouns))
+
+    def gold_bridge(friendship: Friendship) -> Friendship:
+        return with_gold_bridge(friendship, None if data is None or data.bridge is None else data.bridge.gold_sigma)
+
+    def joint(labels: str) -> Variant:
+        naming = naming_bridge(config, bridge)
+        return lambda friendship: replace(
+            friendship, translate_second=TranslateRewrite(naming), joint_first=joint_roles(config, labels, naming)
         )
-    if spec.edit_by_edit:
-        friendship = replace(friendship, joint_second=joint_rewrites(setup, spec))
-    match spec.friend:
-        case "shuffled":
-            return shuffled(friendship, seed=setup.settings.seed)
-        case "oracle":
-            return oracle(friendship, setup.data.audit)
-        case "gold-bridge":
-            return with_gold_bridge(friendship, setup.data.gold_sigma)
-    return friendship
+
+    def edits(labels: str) -> Variant:
+        return lambda friendship: replace(friendship, joint_second=joint_rewrites(config, labels))
+
+    variants: dict[str, Variant] = {"merged": merged, "gold-bridge": gold_bridge, "edits-alone": edits("edits-alone")}
+    variants |= {name: checked(check) for name, check in CHECKS.items()}
+    variants |= {name: joint(name) for name in ("joint", "joint-with-foreign", "joint-with-bridge")}
+    variants["joint-edits"] = lambda friendship: edits("joint-edits")(joint("joint-edits")(friendship))
+    return StudyFriendship(csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump())), variants)
 
 
-def joint_roles(setup: Setup, spec: MethodSpec, bridge: Bridge) -> Joint:
+def joint_roles(config: CaseStudyConfig, labels: str, bridge: Bridge) -> Joint:
     """How CSRL decides on its labels together with the rewriter, or with what a control puts in its place."""
-    chosen = setup.config.joint
+    chosen = config.joint
     return Joint(
         chosen.match_weight,
         chosen.temperature,
         chosen.best,
         propose=ProposedRoles(bridge),
         settle=DisputedRoles(bridge),
-        friend=nothing_rewritten if spec.labels == "joint-with-bridge" else None,
-        foreign=setup.settings.seed if spec.labels == "joint-with-foreign" else None,
+        friend=nothing_rewritten if labels == "joint-with-bridge" else None,
+        foreign=config.seed if labels == "joint-with-foreign" else None,
     )
 
 
-def joint_rewrites(setup: Setup, spec: MethodSpec) -> Joint:
+def joint_rewrites(config: CaseStudyConfig, labels: str) -> Joint:
     """How the rewriter decides on its edits together with CSRL, or by itself."""
-    chosen = setup.config.joint
-    if spec.labels == "edits-alone":
+    chosen = config.joint
+    if labels == "edits-alone":
         return Joint(0.0, chosen.temperature, chosen.best, settle=ConfirmedEdits(chosen.sure, confirmed=False))
     return Joint(
         chosen.edits_match_weight,
@@ -89,21 +142,6 @@ def joint_rewrites(setup: Setup, spec: MethodSpec) -> Joint:
     )
 
 
-def labelled_by_bridge(setup: Setup, plan: TaskPlan) -> TaskPlan:
-    """The plan of CSRL, whose pseudo-labels are the bridge's."""
-    return replace(plan, task=LabelledByBridge(plan.task, naming_bridge(setup.config, setup.bridge)))
-
-
-def naming_bridge(config: Config, bridge: Bridge) -> Bridge:
+def naming_bridge(config: CaseStudyConfig, bridge: Bridge) -> Bridge:
     """The bridge where it answers in CSRL's place."""
     return WithoutPronouns(bridge) if config.pronouns == "resolved" else bridge
-
-
-def scores_without_training(setup: Setup, method: str) -> dict[str, float]:
-    """Methods that train nothing: the bridge as a CSRL parser, or u_t as its own rewrite, scored on test."""
-    if method == "bridge-alone":
-        scores = score_bridge(naming_bridge(setup.config, setup.bridge), setup.data.csrl_test).as_dict()
-        return {f"csrl.{name}": value for name, value in scores.items()}
-    gold = setup.data.rewriting_test
-    evaluated = Evaluation.of(score_rewrites([e.dialogue.utterance.text for e in gold], gold), RewritingScore())
-    return {f"rewriting.{name}": value for name, value in evaluated.items()}

@@ -1,42 +1,39 @@
 """The data of a run, from wherever its config says: gold, dev and test of both tasks, and the unlabeled pool."""
 
-import os
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 from friend_training.bridges.hanlp import HanlpParser
 from friend_training.bridges.ltp import LtpParser
 from friend_training.bridges.predicates import FramedVerbFinder, FramedWordFinder, PredicateFinder, VerbFinder
-from friend_training.core.task import Prediction
 from friend_training.data import benchmark_splits, synthetic
 from friend_training.data.benchmark_splits import bridge_sentences
 from friend_training.data.catalogue import is_here
+from friend_training.data.places import data_folder, model_source
 from friend_training.data.pool import build_pool
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
-from friend_training.data.summary import fingerprint
 from friend_training.data.synthetic import Domain, SyntheticDialogue
 from friend_training.errors import ConfigError
-from friend_training.friendships.bridge_controls import GoldSigma, gold_sigma
+from friend_training.friendships.bridge_controls import gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
-from friend_training.study.config import (
+from friend_training.study.config import CaseStudyConfig, FriendsConfig
+from friend_training.study.kinds import hidden_gold
+from friend_training.study.run_data import BridgeData, Progress, RunData, TaskData, check_count, draw_examples, own_data
+from friend_training.study.sections import (
     Config,
     FileDataConfig,
     HanlpBridgeConfig,
     PublicDataConfig,
     SyntheticDataConfig,
 )
-from friend_training.tasks.role_labelling import unit_id
-from friend_training.types import CsrlExample, Dialogue, RewritingExample, Roles, SrlExample, dialogue_group
+from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample, dialogue_group
 
 # Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues.
-
-
-T = TypeVar("T")
 
 
 def draw_predicates(examples: Sequence[CsrlExample], count: int | None, *, seed: int) -> list[CsrlExample]:
@@ -44,19 +41,11 @@ def draw_predicates(examples: Sequence[CsrlExample], count: int | None, *, seed:
     if count is None:
         return list(examples)
     units = [(number, unit) for number, example in enumerate(examples) for unit in range(len(example.roles))]
-    _check(count, len(units), "predicates")
+    check_count(count, len(units), "predicates")
     kept: dict[int, set[int]] = {}
     for number, unit in random.Random(f"csrl {seed}").sample(units, count):
         kept.setdefault(number, set()).add(unit)
     return [_only(examples[number], kept[number]) for number in sorted(kept)]
-
-
-def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> list[T]:
-    if count is None:
-        return list(examples)
-    _check(count, len(examples), "examples")
-    chosen = random.Random(f"examples {seed}").sample(range(len(examples)), count)
-    return [examples[number] for number in sorted(chosen)]
 
 
 def first_units(examples: Sequence[CsrlExample], count: int | None) -> list[CsrlExample]:
@@ -77,39 +66,6 @@ def _only(example: CsrlExample, units: set[int]) -> CsrlExample:
     roles = tuple(label for number, label in enumerate(example.roles) if number in units)
     dialogue = replace(example.dialogue, predicates=tuple(label.predicate for label in roles))
     return CsrlExample(dialogue, roles)
-
-
-def _check(wanted: int, there: int, what: str) -> None:
-    if wanted > there:
-        raise ConfigError(f"{wanted} labelled {what} are asked for, but there are only {there}")
-
-
-# Which predictions are right, by gold labels that training and selection do not see.
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenGold:
-    """Right means entirely right: every argument of the predicate, or the whole rewritten utterance.
-
-    None where a unit has no gold label. An audit of the core, and picklable: workers that label take it along.
-    """
-
-    roles: Mapping[str, Roles]
-    rewrites: Mapping[str, str]
-
-    def __call__(self, task: str, prediction: Prediction) -> bool | None:
-        if task == "csrl":
-            roles = self.roles.get(prediction.unit)
-            return None if roles is None else set(prediction.label.arguments) == set(roles.arguments)
-        rewrite = self.rewrites.get(prediction.unit)
-        return None if rewrite is None else bool(prediction.label.text == rewrite)
-
-
-def hidden_gold(csrl: Iterable[CsrlExample], rewriting: Iterable[RewritingExample]) -> HiddenGold:
-    return HiddenGold(
-        {unit_id(example.dialogue.id, label.predicate): label for example in csrl for label in example.roles},
-        {example.dialogue.id: example.rewrite for example in rewriting},
-    )
 
 
 # A pool whose gold is known: labelled training dialogues that are not among the few a run may learn from.
@@ -146,10 +102,6 @@ def left_over(
 
 
 # How much of the data of a run is there already, told while they are made or read.
-
-
-Progress = Callable[[int, int], None]
-"""Told how many of how many are done."""
 
 
 AT_ONCE = 250
@@ -191,49 +143,6 @@ class Making:
         return made
 
 
-# Where public data and encoders lie on this machine: given, or by FRIEND_TRAINING_DATA and FRIEND_TRAINING_MODELS.
-
-
-def named_data_folder(given: str | Path | None) -> Path | None:
-    """The folder that was named, there or not."""
-    named = given or os.environ.get("FRIEND_TRAINING_DATA")
-    return Path(named) if named else None
-
-
-def data_folder(given: str | Path | None) -> Path:
-    named = named_data_folder(given)
-    if named is None:
-        raise ConfigError("this run needs public datasets: name their folder by --data-dir or FRIEND_TRAINING_DATA")
-    if not named.is_dir():
-        raise ConfigError(f"the data folder {named} does not exist")
-    return named
-
-
-def model_file(source: str, name: str) -> Path | None:
-    """A file of a model that is on this machine: in its folder, or in the hub's cache. Nothing is downloaded."""
-    folder = Path(model_source(source))
-    if folder.is_dir():
-        return folder / name if (folder / name).is_file() else None
-    # Only now: it takes a moment, and a folder is asked for more often than the hub.
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = try_to_load_from_cache(source, name)
-    except HFValidationError:  # a path that is no name of the hub
-        return None
-    return Path(found) if isinstance(found, str) else None
-
-
-def model_source(source: str) -> str:
-    """A folder as given, a folder below FRIEND_TRAINING_MODELS, or else a hub name, left to transformers."""
-    below = Path(os.environ.get("FRIEND_TRAINING_MODELS", "")) / source
-    for folder in (Path(source), below):
-        if folder.is_dir():
-            return str(folder)
-    return source
-
-
 TRAIN_SEED, DEV_SEED, TEST_SEED, POOL_SEED, BRIDGE_SEED = 11, 12, 13, 14, 15
 """The synthetic corpora are as fixed as a published dataset: a run's seed only draws from them."""
 
@@ -246,43 +155,6 @@ LABELLED_FILES, POOL_FILES, BRIDGE_FILES = 1500, 500, 1300
 """Reading the public files takes as long as finding the predicates of so many dialogues."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunData:
-    """What a run sees. `audit` knows the hidden gold of the pool, where there is any; selection never does.
-
-    `gold_sigma` is what a perfect bridge says of gold rewrites, of the pool's dialogues and dev's, where data know it.
-    """
-
-    csrl_gold: Sequence[CsrlExample]
-    csrl_dev: Sequence[CsrlExample]
-    csrl_test: Sequence[CsrlExample]
-    rewriting_gold: Sequence[RewritingExample]
-    rewriting_dev: Sequence[RewritingExample]
-    rewriting_test: Sequence[RewritingExample]
-    pool: Sequence[Dialogue] | ShardedPool
-    bridge_train: Sequence[SrlExample]
-    bridge_dev: Sequence[SrlExample]
-    audit: Audit | None
-    gold_sigma: GoldSigma | None = None
-
-    def fingerprints(self) -> dict[str, str]:
-        parts: Mapping[str, Sequence[object]] = {
-            "csrl_gold": self.csrl_gold,
-            "csrl_dev": self.csrl_dev,
-            "csrl_test": self.csrl_test,
-            "rewriting_gold": self.rewriting_gold,
-            "rewriting_dev": self.rewriting_dev,
-            "rewriting_test": self.rewriting_test,
-            "bridge_train": self.bridge_train,
-            "bridge_dev": self.bridge_dev,
-        }
-        return {name: fingerprint(examples) for name, examples in parts.items()} | {"pool": self.pool_fingerprint}
-
-    @property
-    def pool_fingerprint(self) -> str:
-        return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
-
-
 def load_data(
     config: Config, data_dir: str | Path | None, progress: Progress = lambda done, total: None, *, pool: bool = True
 ) -> RunData:
@@ -292,6 +164,9 @@ def load_data(
     folder (runs/inputs.py).
     """
     data_dir = None if data_dir is None else Path(data_dir)
+    if isinstance(config, FriendsConfig):
+        return own_data(config, data_dir, progress, pool=pool)
+    assert isinstance(config, CaseStudyConfig), "there is no other"
     data = config.data
     if not pool:
         data = data.model_copy(update={"pool": "" if isinstance(data, FileDataConfig) else 0})
@@ -302,7 +177,7 @@ def load_data(
     return _files(data, config, data_dir, progress)
 
 
-def _synthetic(data: SyntheticDataConfig, config: Config, progress: Progress) -> RunData:
+def _synthetic(data: SyntheticDataConfig, config: CaseStudyConfig, progress: Progress) -> RunData:
     domain, target = Domain(data.domain), Domain(data.target)
     work = Making(2 * SYNTHETIC_TRAIN + data.dev + data.test + data.pool + data.bridge_sentences, progress)
     made = work.dialogues(2 * SYNTHETIC_TRAIN, seed=TRAIN_SEED, domain=domain, prefix="train-")
@@ -313,20 +188,19 @@ def _synthetic(data: SyntheticDataConfig, config: Config, progress: Progress) ->
     pool = work.dialogues(data.pool, seed=POOL_SEED, domain=target, prefix="pool-")
     sentences = work.sentences(data.bridge_sentences, seed=BRIDGE_SEED)
     split = max(1, len(sentences) // 10)
+    rewrites = draw_examples(synthetic.rewriting_examples(for_rewriting), data.rewriting_labels, seed=config.seed)
     return RunData(
-        csrl_gold=draw_predicates(_with_predicates(for_csrl), data.csrl_labels, seed=config.seed),
-        csrl_dev=_with_predicates(dev),
-        csrl_test=_with_predicates(test),
-        rewriting_gold=draw_examples(
-            synthetic.rewriting_examples(for_rewriting), data.rewriting_labels, seed=config.seed
-        ),
-        rewriting_dev=synthetic.rewriting_examples(dev),
-        rewriting_test=synthetic.rewriting_examples(test),
+        tasks={
+            "csrl": TaskData(
+                draw_predicates(_with_predicates(for_csrl), data.csrl_labels, seed=config.seed),
+                _with_predicates(dev),
+                _with_predicates(test),
+            ),
+            "rewriting": TaskData(rewrites, synthetic.rewriting_examples(dev), synthetic.rewriting_examples(test)),
+        },
         pool=[one.dialogue for one in pool],
-        bridge_train=sentences[split:],
-        bridge_dev=sentences[:split],
-        audit=hidden_gold(synthetic.csrl_examples(pool), synthetic.rewriting_examples(pool)),
-        gold_sigma=_gold_sigma([*pool, *dev]),
+        audit=hidden_gold({"csrl": synthetic.csrl_examples(pool), "rewriting": synthetic.rewriting_examples(pool)}),
+        bridge=BridgeData(sentences[split:], sentences[:split], _gold_sigma([*pool, *dev])),
     )
 
 
@@ -338,7 +212,7 @@ def _gold_sigma(made: list[SyntheticDialogue]) -> dict[str, Sigma]:
     return {one.dialogue.id: gold_sigma(one.rewrite, one.sentence_roles) for one in made}
 
 
-def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Progress) -> RunData:
+def _public(data: PublicDataConfig, config: CaseStudyConfig, folder: Path, progress: Progress) -> RunData:
     work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
     duconv_train, duconv_dev, duconv_test = benchmark_splits.duconv(folder)
     rewrite_train, rewrite_dev, rewrite_test = benchmark_splits.rewrite(folder)
@@ -369,7 +243,8 @@ def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Prog
             count=data.pool,
             seed=POOL_SEED,
         )
-        with_gold, audit = [example.dialogue for example in rest[0]], hidden_gold(*rest)
+        with_gold = [example.dialogue for example in rest[0]]
+        audit = hidden_gold({"csrl": rest[0], "rewriting": rest[1]})
         pool = [example.dialogue for example in rest[1]]
     else:
         pool = (
@@ -383,20 +258,31 @@ def _public(data: PublicDataConfig, config: Config, folder: Path, progress: Prog
         train, dev = bridge_sentences(folder, unseen=[*duconv_train, *duconv_dev, *duconv_test])
     work.add(BRIDGE_FILES)
     return RunData(
-        csrl_gold=csrl_gold,
-        csrl_dev=first_units(csrl_dev, data.dev),
-        csrl_test=csrl_test,
-        rewriting_gold=rewriting_gold,
-        rewriting_dev=dr_dev[: data.dev],
-        rewriting_test=dr_test,
+        tasks={
+            "csrl": TaskData(csrl_gold, first_units(csrl_dev, data.dev), csrl_test),
+            "rewriting": TaskData(rewriting_gold, dr_dev[: data.dev], dr_test),
+        },
         pool=with_gold + with_found_predicates(pool, config, work.part(data.pool)),
-        bridge_train=train,
-        bridge_dev=dev,
         audit=audit,
+        bridge=BridgeData(train, dev),
     )
 
 
-def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Progress) -> list[Dialogue]:
+def all_case_study_gold(config: CaseStudyConfig, data_dir: Path | None) -> Mapping[str, Sequence[Any]]:
+    """The whole training sets that gold is drawn from."""
+    given = config.data
+    if isinstance(given, SyntheticDataConfig):
+        count = SYNTHETIC_TRAIN
+        made = synthetic.generate(2 * count, seed=TRAIN_SEED, domain=synthetic.Domain(given.domain), prefix="train-")
+        csrl = [example for example in synthetic.csrl_examples(made[:count]) if example.roles]
+        return {"csrl": csrl, "rewriting": synthetic.rewriting_examples(made[count:])}
+    if isinstance(given, PublicDataConfig):
+        folder = data_folder(data_dir)
+        return {"csrl": benchmark_splits.duconv(folder)[0], "rewriting": benchmark_splits.rewrite(folder)[0]}
+    raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")
+
+
+def with_found_predicates(pool: Sequence[Dialogue], config: CaseStudyConfig, progress: Progress) -> list[Dialogue]:
     """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
     if not pool:  # no parser is opened for nothing
         return []
@@ -404,7 +290,7 @@ def with_found_predicates(pool: Sequence[Dialogue], config: Config, progress: Pr
     return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)]
 
 
-def pool_finder(config: Config, progress: Progress = lambda done, total: None) -> PredicateFinder:
+def pool_finder(config: CaseStudyConfig, progress: Progress = lambda done, total: None) -> PredicateFinder:
     """What finds the predicates of the public chats, which give none."""
     data = config.data
     assert isinstance(data, PublicDataConfig)
@@ -416,7 +302,7 @@ def pool_finder(config: Config, progress: Progress = lambda done, total: None) -
     return VerbFinder(parser) if data.finder == "ltp-verbs" else FramedVerbFinder(parser)
 
 
-def _files(data: FileDataConfig, config: Config, data_dir: Path | None, progress: Progress) -> RunData:
+def _files(data: FileDataConfig, config: CaseStudyConfig, data_dir: Path | None, progress: Progress) -> RunData:
     base = data_dir or Path()
     work = Making(len(FileDataConfig.model_fields) - 1, progress)
 
@@ -433,16 +319,15 @@ def _files(data: FileDataConfig, config: Config, data_dir: Path | None, progress
     if config.bridge.kind == "trained":
         raise ConfigError("bridge.kind: with data.kind 'files' there is nothing to train a bridge on; use ltp or hanlp")
     return RunData(
-        csrl_gold=csrl(data.csrl_train),
-        csrl_dev=csrl(data.csrl_dev),
-        csrl_test=csrl(data.csrl_test),
-        rewriting_gold=rewriting(data.rewriting_train),
-        rewriting_dev=rewriting(data.rewriting_dev),
-        rewriting_test=rewriting(data.rewriting_test),
+        tasks={
+            "csrl": TaskData(csrl(data.csrl_train), csrl(data.csrl_dev), csrl(data.csrl_test)),
+            "rewriting": TaskData(
+                rewriting(data.rewriting_train), rewriting(data.rewriting_dev), rewriting(data.rewriting_test)
+            ),
+        },
         pool=_pool_of_files(base, data.pool, config.shard_size) if data.pool else (),
-        bridge_train=(),
-        bridge_dev=(),
         audit=None,
+        bridge=BridgeData(),
     )
 
 

@@ -15,25 +15,26 @@ from friend_training.analysis.agreement import AgreementReport, agreement_report
 from friend_training.bridges.bridge import CachedBridge
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import BoolColumn, Scores, Selector, Threshold, TopN
-from friend_training.core.task import Prediction
+from friend_training.core.task import Prediction, Task
 from friend_training.data.summary import fingerprint
 from friend_training.errors import RunError
 from friend_training.friendships.bridge_quality import BridgeFailures, bridge_failures
 from friend_training.friendships.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friendships.joint_labels import MergedRoles
 from friend_training.loop.thresholds import Probe
-from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
-from friend_training.study.config import Config, ShareThresholdConfig, TaskConfig, pick_of
-from friend_training.study.data import Progress, RunData, load_data
+from friend_training.study.config import case_study
+from friend_training.study.csrl_rewriting import TASKS
+from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder, methods_there, run_config
-from friend_training.study.open import open_bridge, threshold_at
-from friend_training.study.plans import wanted_balance
-from friend_training.study.probes import probe_of
-from friend_training.study.resources import CACHED_ANSWERS
-from friend_training.study.tasks import TASKS, TaskName, make_task
+from friend_training.study.kinds import Given, make_task
+from friend_training.study.open import threshold_at
+from friend_training.study.plans import probe_of, wanted_balance
+from friend_training.study.resources import CACHED_ANSWERS, open_bridge
+from friend_training.study.run_data import Progress, RunData
+from friend_training.study.sections import Config, ShareThresholdConfig, TaskConfig, pick_of
 from friend_training.tasks.csrl.metrics import score
 from friend_training.types import CsrlExample, Dialogue
 
@@ -92,7 +93,7 @@ def choices(
     study: Path,
     config: Config,
     method: str,
-    task: TaskName,
+    task: str,
     iteration: int,
     scores: Scores,
     right: BoolColumn,
@@ -103,10 +104,10 @@ def choices(
     Where self-training finds its threshold while it runs and was not run here, nobody knows it: that rule is left out.
     With a `balance` each kind of label has a threshold of its own, so shares are taken of these units themselves.
     """
-    section = getattr(config.tasks, task)
-    if balance is not None and isinstance(section.pick_threshold, ShareThresholdConfig):
+    section = config.sections[task]
+    if balance is not None and isinstance(section.pick, ShareThresholdConfig):
         return _balanced(section, scores, right, balance)
-    friends = threshold_at(study, method, task, iteration, section.pick_threshold)
+    friends = threshold_at(study, method, task, iteration, section.pick)
     matching = Selector(Threshold(friends), section.confidence_weight, content=section.content)
     by_match = _choice(f"match and confidence ≥ {friends:.2f}", matching, scores, right)
     alone = None
@@ -126,7 +127,7 @@ def choices(
 
 
 def _balanced(section: TaskConfig, scores: Scores, right: BoolColumn, balance: Mapping[str, float]) -> Choices:
-    share = pick_of(section.pick_threshold)
+    share = pick_of(section.pick)
     matching = Selector(share, section.confidence_weight, content=section.content, balance=balance)
     by_match = _choice("match and confidence, a balanced share", matching, scores, right)
     surest = Selector(TopN(by_match.count), 1.0, content=section.content, balance=balance)
@@ -208,8 +209,8 @@ class IterationDiagnosis:
     """What the models that labelled the pool in `iteration` make of dev; `pair` and `quality` are about CSRL."""
 
     iteration: int
-    labelled: dict[TaskName, Labelled]
-    choices: dict[TaskName, Choices]
+    labelled: dict[str, Labelled]
+    choices: dict[str, Choices]
     pair: AgreementReport
     quality: tuple[LabelQuality, ...]
 
@@ -227,7 +228,7 @@ def diagnose(
 ) -> Diagnosis:
     study = Path(study)
     data_dir = None if data_dir is None else Path(data_dir)
-    config = run_config(study)
+    config = case_study(run_config(study))
     run = Run.open(method_folder(study, method))
     data = _dev_of(study, config, data_dir)
     bridge = CachedBridge(open_bridge(study, config), max_entries=CACHED_ANSWERS)
@@ -245,37 +246,37 @@ def diagnose(
                 name,
                 iteration,
                 *_scored(name, labelled[name], probes[name], friendship),
-                balance=wanted_balance(config, data, name),
+                balance=wanted_balance(config, data, tasks[name]),
             )
             for name in TASKS
         }
         pair = _pair(config, data, labelled["csrl"], made["csrl"], friendship)
         said = labelled["csrl"]
         merged = MergedRoles(bridge)(said.dialogues, said.roles, said.rewrites)
-        quality = tuple(label_quality(said.roles, merged, data.csrl_dev, made["csrl"]))
+        quality = tuple(label_quality(said.roles, merged, data.tasks["csrl"].dev, made["csrl"]))
         found.append(IterationDiagnosis(iteration, labelled, made, pair, quality))
         progress(iteration, config.iterations)
-    return Diagnosis(config, data, tuple(found), bridge_failures(bridge, data.csrl_dev))
+    return Diagnosis(config, data, tuple(found), bridge_failures(bridge, data.tasks["csrl"].dev))
 
 
 def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
     """The data as the run had them, but for the pool, which is not looked at."""
     data = load_data(config, data_dir, pool=False)
     before = Run.open(study).fingerprints
-    for name, examples in (("csrl_dev", data.csrl_dev), ("rewriting_dev", data.rewriting_dev)):
+    for name, examples in (("csrl_dev", data.tasks["csrl"].dev), ("rewriting_dev", data.tasks["rewriting"].dev)):
         if before.get(name) != fingerprint(examples):
             raise RunError(f"{study} was made from other data: {name} is not what it was")
     return data
 
 
-def _task_at(config: Config, run: Run, name: TaskName, iteration: int) -> TorchTask:
+def _task_at(config: Config, run: Run, name: str, iteration: int) -> Task:
     checkpoint = run.checkpoint(name, iteration)
-    task = make_task(config, name, checkpoint)
+    task = make_task(config, name, Given(checkpoint))
     load_checkpoint(task, checkpoint, digest=run.require(Train(name, iteration))["digest"])
     return task
 
 
-def _scored(name: TaskName, labelled: Labelled, probe: Probe, friendship: Friendship) -> tuple[Scores, BoolColumn]:
+def _scored(name: str, labelled: Labelled, probe: Probe, friendship: Friendship) -> tuple[Scores, BoolColumn]:
     """What selection sees of the units of a task, and which of them are right, which it never sees."""
     matches = friendship.matcher(labelled.said_by_roles, labelled.said_by_rewrites)
     of_inputs = labelled.roles if name == "csrl" else labelled.rewrites
@@ -290,7 +291,7 @@ def _scored(name: TaskName, labelled: Labelled, probe: Probe, friendship: Friend
     return scores, np.array([probe.right(unit) is True for unit in units], np.bool_)
 
 
-def _labelled(dialogues: Sequence[Dialogue], tasks: dict[TaskName, TorchTask], friendship: Friendship) -> Labelled:
+def _labelled(dialogues: Sequence[Dialogue], tasks: Mapping[str, Task], friendship: Friendship) -> Labelled:
     roles, rewrites = tasks["csrl"].predict(dialogues), tasks["rewriting"].predict(dialogues)
     said_by_roles = friendship.translate_first(dialogues, roles)
     return Labelled(dialogues, roles, rewrites, said_by_roles, friendship.translate_second(dialogues, rewrites))
@@ -300,7 +301,7 @@ def _pair(config: Config, data: RunData, labelled: Labelled, made: Choices, frie
     """ε, the dependence of the two models and the error of what they agree on, on CSRL's dev."""
     gold = [
         [Prediction(unit.unit, label, 1.0) for unit, label in zip(units, example.roles, strict=True)]
-        for units, example in zip(labelled.roles, data.csrl_dev, strict=True)
+        for units, example in zip(labelled.roles, data.tasks["csrl"].dev, strict=True)
     ]
     by_gold = friendship.matcher(friendship.translate_first(labelled.dialogues, gold), labelled.said_by_rewrites)
     friend_right = np.array([score for match in by_gold for score in match.first], float) == 1.0

@@ -9,12 +9,12 @@ from typing import Any
 from friend_training.friendships.bridge_quality import BridgeFailures
 from friend_training.friendships.csrl_rewriting import RoleString
 from friend_training.runs.files import write_text
+from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.diagnosis import Diagnosis, IterationDiagnosis, strictness
-from friend_training.study.tasks import TASKS, TaskName
 from friend_training.types import OPENING, ROLES, SPEAKER, Dialogue, Roles, SentenceRoles
 
 FOLDER = "diagnosis"
-WORDS: dict[TaskName, str] = {"csrl": "CSRL", "rewriting": "rewriting"}
+WORDS: dict[str, str] = {"csrl": "CSRL", "rewriting": "rewriting"}
 
 
 def numbers(diagnosis: Diagnosis, method: str) -> list[dict[str, Any]]:
@@ -132,7 +132,7 @@ def _bridge_table(bridge: BridgeFailures) -> Iterator[str]:
         yield f"| {role} | {right} | {missed} | {invented} |"
 
 
-def _cases(one: IterationDiagnosis, name: TaskName, diagnosis: Diagnosis, count: int) -> Iterator[str]:
+def _cases(one: IterationDiagnosis, name: str, diagnosis: Diagnosis, count: int) -> Iterator[str]:
     made = one.choices[name]
     lists = {
         "Errors that matching catches and confidence does not": made.caught_by_match(),
@@ -147,7 +147,7 @@ def _cases(one: IterationDiagnosis, name: TaskName, diagnosis: Diagnosis, count:
         yield ""
 
 
-def _case(one: IterationDiagnosis, name: TaskName, diagnosis: Diagnosis, place: int) -> Iterator[str]:
+def _case(one: IterationDiagnosis, name: str, diagnosis: Diagnosis, place: int) -> Iterator[str]:
     labelled, made = one.labelled[name], one.choices[name]
     of_input = labelled.roles if name == "csrl" else labelled.rewrites
     where = [(number, unit) for number, units in enumerate(of_input) for unit in range(len(units))]
@@ -158,11 +158,11 @@ def _case(one: IterationDiagnosis, name: TaskName, diagnosis: Diagnosis, place: 
     rewrite = labelled.rewrites[number][0].label.text
     if name == "csrl":
         yield f"    says   {roles_in_words(dialogue, labelled.roles[number][unit].label)}"
-        yield f"    gold   {roles_in_words(dialogue, diagnosis.data.csrl_dev[number].roles[unit])}"
+        yield f"    gold   {roles_in_words(dialogue, diagnosis.data.tasks['csrl'].dev[number].roles[unit])}"
         yield f"    friend {rewrite}  →  {_strings(labelled.said_by_rewrites[number][unit])}"
     else:
         yield f"    says   {rewrite}"
-        yield f"    gold   {diagnosis.data.rewriting_dev[number].rewrite}"
+        yield f"    gold   {diagnosis.data.tasks['rewriting'].dev[number].rewrite}"
         for roles, heard in zip(labelled.roles[number], labelled.said_by_rewrites[number], strict=True):
             yield f"    friend {roles_in_words(dialogue, roles.label)}  ↔  {_strings(heard)}"
     match = made.scores.match[place]

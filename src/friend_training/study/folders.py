@@ -14,7 +14,8 @@ from friend_training.runs.manifest import MANIFEST, check_file, config_texts, wr
 from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.run import Run
 from friend_training.study.aliases import recorded_form
-from friend_training.study.config import Config, config_text, parse_config
+from friend_training.study.config import config_text, parse_config
+from friend_training.study.sections import Config
 
 RESULTS = "results.jsonl"
 """One record per method; written last, so a run that has those of all its methods is finished."""

@@ -1,9 +1,14 @@
 """What the methods of a study do: one function for each procedure of the registry, given all that the study has."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
+from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
+from friend_training.core.task import Prediction
+from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import Outcome
 from friend_training.loop.labelling import Audit
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
@@ -15,20 +20,13 @@ from friend_training.methods.mean_teacher import mt
 from friend_training.methods.registry import MethodSpec
 from friend_training.methods.self_teaching import stea
 from friend_training.methods.self_training import sst, stbr
-from friend_training.nn.task import TorchTask
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
-from friend_training.study.csrl_rewriting import friendship_of, labelled_by_bridge
+from friend_training.study.csrl_rewriting import PaperPair
 from friend_training.study.folders import method_folder
+from friend_training.study.friends import friendships_of
+from friend_training.study.kinds import kind_of
 from friend_training.study.setup import Setup
-from friend_training.study.strong_friends import (
-    all_labels,
-    audit_strong,
-    fully_trained,
-    strong_name,
-    with_strong_friends,
-)
-from friend_training.study.tasks import TASKS, TaskName, make_second_task, make_task
 
 Outcomes = dict[str, Outcome]
 
@@ -58,26 +56,33 @@ class MethodSetting:
     def listener(self) -> Relay:
         return self.setup.listener
 
-    def own_base(self, name: TaskName) -> Training:
-        section = getattr(self.setup.config.tasks, name)
-        return Training(section.base_steps, patience=section.base_patience)
+    @property
+    def friendships(self) -> list[Friendship]:
+        return friendships_of(self.setup.friendships, self.spec, seed=self.settings.seed, audit=self.audit)
 
-    def new_task(self, name: TaskName, *, other_head: bool = False) -> TorchTask:
-        """Another model of a task, without weights."""
-        task = (make_second_task if other_head else make_task)(self.setup.config, name, self.setup.encoder)
-        task.progress = self.listener.worked
-        return task
+    @property
+    def paper(self) -> PaperPair:
+        if self.setup.paper is None:
+            raise ConfigError(f"{self.spec.title} belongs to the paper's pair, CSRL and rewriting; leave it out here")
+        return self.setup.paper
+
+    def own_base(self, name: str) -> Training:
+        section = self.setup.config.sections[name]
+        return Training(section.base_steps, patience=section.base_patience)
 
 
 def _from_encoder(s: MethodSetting) -> dict[str, TaskPlan]:
-    return {name: replace(s.plans[name], base=s.own_base(name)) for name in TASKS}
+    return {name: replace(plan, base=s.own_base(name)) for name, plan in s.plans.items()}
 
 
 def _seconds(s: MethodSetting) -> dict[str, TaskPlan]:
     """Second models: same gold, same budget, and a Base of their own, unless they begin as Multitask-Base."""
     plans, other_head = _from_encoder(s), s.spec.second == "other-head"
+    for name in plans if other_head else ():
+        if not kind_of(s.setup.config, name).has_other_head:
+            raise ConfigError(f"{s.spec.title} needs a second head, and task {name!r} has only one; leave it out here")
     seconds: dict[str, TaskPlan] = {
-        name: replace(plans[name], task=s.new_task(name, other_head=other_head), test={}) for name in TASKS
+        name: replace(plan, task=s.setup.new_task(name, other_head), test={}) for name, plan in plans.items()
     }
     if s.spec.second != "multitask":
         return seconds
@@ -93,8 +98,8 @@ def run_method(s: MethodSetting) -> Outcomes:
 def _base(s: MethodSetting) -> Outcomes:
     plans = s.plans
     if s.spec.all_gold:
-        gold = all_labels(s.setup.config, s.setup.data_dir)
-        plans = {name: fully_trained(plans[name], getattr(gold, name), s.own_base(name)) for name in TASKS}
+        gold = s.setup.all_gold()
+        plans = {name: fully_trained(plan, gold[name], s.own_base(name)) for name, plan in plans.items()}
     return base(s.run, plans, settings=s.settings, listener=s.listener)
 
 
@@ -109,45 +114,80 @@ def _multitask(s: MethodSetting) -> Outcomes:
 def _self_training(s: MethodSetting) -> Outcomes:
     plans: Mapping[str, TaskPlan] = s.plans
     if s.spec.labels == "bridge":  # CSRL alone, self-trained on what the bridge predicts in its place
-        plans = {"csrl": labelled_by_bridge(s.setup, s.plans["csrl"])}
+        plans = {"csrl": s.paper.labelled_by_bridge(s.plans["csrl"])}
     return sst(s.run, plans, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
 
 
 def _friend_training(s: MethodSetting) -> Outcomes:
-    friends = [friendship_of(s.setup, s.spec)]
-    return fdt(s.run, s.plans, friends, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
+    return fdt(s.run, s.plans, s.friendships, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
+
+
+# Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels there are.
+
+
+BUDGET = 3
+"""A fully trained Base takes so many times the steps of one with few labels, and takes them all."""
+
+
+def fully_trained(plan: TaskPlan, gold: Sequence[Any], base: Training) -> TaskPlan:
+    """A plan of the same task with all its labels."""
+    return replace(plan, gold=gold, base=Training(BUDGET * base.steps))
+
+
+def strong_name(task: str) -> str:
+    return f"{task}.strong"
+
+
+def with_strong_friends(friendship: Friendship) -> list[Friendship]:
+    """Two runs in one: the first task with a strong second one, and the other way round. The two never meet."""
+    first, second = friendship.first, friendship.second
+    return [
+        replace(friendship, name=f"{friendship.name}, strong {second}", second=strong_name(second)),
+        replace(friendship, name=f"{friendship.name}, strong {first}", first=strong_name(first)),
+    ]
+
+
+def audit_strong(audit: Audit | None) -> Audit | None:
+    """Strong friends answer for the same tasks."""
+    return None if audit is None else partial(_audit_strong, audit)
+
+
+def _audit_strong(audit: Audit, task: str, prediction: Prediction) -> bool | None:
+    return audit(task.removesuffix(".strong"), prediction)
 
 
 def _strong_friends(s: MethodSetting) -> Outcomes:
-    gold = all_labels(s.setup.config, s.setup.data_dir)
+    gold = s.setup.all_gold()
     trained = Run.open(method_folder(s.setup.run.folder, "base-full"))
     friends = {
         strong_name(name): replace(
-            s.plans[name],
-            task=s.new_task(name),
-            gold=getattr(gold, name),
+            plan,
+            task=s.setup.new_task(name, False),
+            gold=gold[name],
             base=trained.checkpoint(name, 0),
             test={},
         )
-        for name in TASKS
+        for name, plan in s.plans.items()
     }
     found = fdt(
         s.run,
         {**s.plans, **friends},
-        with_strong_friends(s.setup.friendship),
+        [strong for one in s.friendships for strong in with_strong_friends(one)],
         s.pool,
         settings=s.settings,
         fixed=tuple(friends) if s.spec.fixed_friends else (),
         audit=audit_strong(s.audit),
         listener=s.listener,
     )
-    return {name: found[name] for name in TASKS}
+    return {name: found[name] for name in s.plans}
 
 
 def _two_readers(s: MethodSetting) -> Outcomes:
     """Rewriting is read by a second model. With a friend CSRL takes part as in fdt-checked; else it would be SST's."""
+    if "rewriting" not in s.plans:
+        raise ConfigError(f"{s.spec.title} belongs to the paper's pair, CSRL and rewriting; leave it out here")
     second = _seconds(s)["rewriting"]
-    friends = [friendship_of(s.setup, s.spec)] if s.spec.friend == "partner" else []
+    friends = s.friendships if s.spec.friend == "partner" else []
     plans = s.plans if friends else {"rewriting": s.plans["rewriting"]}
     seconds, audit = {"rewriting": second}, s.audit
     return readers(s.run, plans, seconds, friends, s.pool, settings=s.settings, audit=audit, listener=s.listener)

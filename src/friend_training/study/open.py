@@ -3,27 +3,29 @@
 A checkpoint holds architecture, vocabulary and weights: a run folder works where the encoder it began with is gone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from friend_training.bridges.bridge import Bridge, ParserBridge
-from friend_training.bridges.hanlp import HanlpParser
-from friend_training.bridges.ltp import LtpParser
+from friend_training.core.task import Task
 from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
-from friend_training.nn.task import TorchTask
-from friend_training.runs.checkpoints import check_checkpoint, load_checkpoint
+from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Prepare, Select, Test, Train
-from friend_training.study.config import Config, FoundThreshold, HanlpBridgeConfig, LtpBridgeConfig
-from friend_training.study.data import Progress, RunData, load_data, model_source
-from friend_training.study.folders import method_folder, methods_there, run_config, shared_resources
-from friend_training.study.tasks import TASKS, TaskName, make_task
+from friend_training.runs.steps import Select, Test, Train
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.data import load_data
+from friend_training.study.folders import method_folder, methods_there, run_config
+from friend_training.study.friends import NO_OBJECTS, Objects
+from friend_training.study.kinds import Given, gold_units, kind_of, make_task
+from friend_training.study.run_data import Progress, RunData
+from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script
-from friend_training.tasks.srl.task import open_bridge as open_trained
+from friend_training.types import RewritingExample
 
 # The thresholds that a run came to: those of its config, or those that its methods found in each iteration.
 
@@ -34,10 +36,10 @@ NOTHING_IS_GOOD_ENOUGH = 1.0
 
 def last_thresholds(study: Path, config: Config) -> dict[str, float]:
     """What friend-training held the labels of each task against in its last iteration."""
-    sections = {task: getattr(config.tasks, task) for task in TASKS}
     return {
-        task: threshold_at(study, "fdt", task, config.iterations, section.pick_threshold)
-        for task, section in sections.items()
+        task: threshold_at(study, "fdt", task, config.iterations, section.pick)
+        for task, section in config.sections.items()
+        if kind_of(config, task).trained
     }
 
 
@@ -63,18 +65,17 @@ def keep_data(folder: Path, config: Config, data: RunData) -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
     if has_inputs(folder) and has_gold(folder):
         return
-    scripts = [
-        build_script(example.dialogue, example.rewrite, span_source=config.span_source)
-        for example in data.rewriting_gold[:MOST_GOLD]
-    ]
-    save_gold(
-        folder,
-        {
-            "csrl": [roles for example in data.csrl_gold[:MOST_GOLD] for roles in example.roles],
-            "rewriting": [script for script in scripts if script is not None],
-        },
-    )
+    save_gold(folder, {name: _labels(config, examples.gold[:MOST_GOLD]) for name, examples in data.tasks.items()})
     save_inputs(folder, data.pool)
+
+
+def _labels(config: Config, gold: Sequence[Any]) -> list[Any]:
+    """Gold as labels of the store: of a rewrite, which gold has as text, the edits that build it."""
+    if gold and isinstance(gold[0], RewritingExample):
+        assert isinstance(config, CaseStudyConfig), "only the paper's pair rewrites"
+        scripts = [build_script(one.dialogue, one.rewrite, span_source=config.span_source) for one in gold]
+        return [script for script in scripts if script is not None]
+    return [label for example in gold for _, label in gold_units(example)]
 
 
 def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambda done, total: None) -> None:
@@ -87,44 +88,29 @@ def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambd
     keep_data(study, config, data)
 
 
-# Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
-
-
-def published_bridge(config: Config) -> Bridge | None:
-    """A parser that somebody else has trained; None where the config asks for one of its own."""
-    if isinstance(config.bridge, LtpBridgeConfig):
-        return LtpParser.load(model_source(config.bridge.source), device=config.device)
-    if isinstance(config.bridge, HanlpBridgeConfig):
-        return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
-    return None
-
-
-def open_bridge(folder: Path, config: Config) -> Bridge:
-    """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
-    if (published := published_bridge(config)) is not None:
-        return published
-    place = (shared_resources(folder, None) or folder) / "bridge"
-    if not (place / "task.json").is_file():
-        raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")
-    made = Run(place.parent).result(Prepare("bridge")) or {}
-    check_checkpoint(place, made.get("digest"))
-    return open_trained(place, device=config.device)
-
-
 @dataclass(frozen=True, slots=True)
 class OpenedTask:
     """A trained task and where it comes from; `iteration` is the one that was best on dev (0 is Base)."""
 
-    task: TorchTask
+    task: Task
     method: str
     iteration: int
 
 
-def open_task(folder: str | Path, task: TaskName, method: str | None = None, *, device: str = AUTO) -> OpenedTask:
+def open_task(
+    folder: str | Path,
+    task: str,
+    method: str | None = None,
+    *,
+    device: str = AUTO,
+    objects: Objects = NO_OBJECTS,
+) -> OpenedTask:
     """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
     choose_device(device)  # before anything is read
     folder = Path(folder)
     config = run_config(folder, device=device)
+    if task not in config.sections:
+        raise RunError(f"{folder} has no task {task!r}; its tasks are {', '.join(config.sections)}")
     torch.set_num_threads(config.threads)
     chosen = method or _default_method(folder)
     path = method_folder(folder, chosen)
@@ -137,7 +123,7 @@ def open_task(folder: str | Path, task: TaskName, method: str | None = None, *, 
         raise RunError(f"{folder}: {chosen} has not finished {task} yet; go on with `friend-train resume {folder}`")
     iteration: int = tested["best_iteration"]
     checkpoint = run.checkpoint(task, iteration)
-    opened = make_task(config, task, checkpoint)
+    opened = objects.tasks[task] if task in objects.tasks else make_task(config, task, Given(checkpoint))
     load_checkpoint(opened, checkpoint, digest=run.require(Train(task, iteration))["digest"])
     return OpenedTask(opened, chosen, iteration)
 

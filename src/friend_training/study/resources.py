@@ -1,14 +1,17 @@
 """What is made once and then only used: the encoder that every task starts from, and the bridge."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from friend_training.bridges.bridge import Bridge, CachedBridge, NoBridge
+from friend_training.bridges.bridge import Bridge, CachedBridge, NoBridge, ParserBridge
+from friend_training.bridges.hanlp import HanlpParser
+from friend_training.bridges.ltp import LtpParser
 from friend_training.core.task import FitPlan
 from friend_training.core.yaml_values import read_yaml
+from friend_training.data.places import model_source
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape
@@ -21,13 +24,19 @@ from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
 from friend_training.study.aliases import recorded_form
-from friend_training.study.config import Config, PretrainedEncoderConfig, TrainedBridgeConfig
-from friend_training.study.data import RunData, model_source
-from friend_training.study.folders import open_or_create
-from friend_training.study.open import published_bridge
-from friend_training.study.tasks import training_settings
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.folders import open_or_create, shared_resources
+from friend_training.study.kinds import training_settings
+from friend_training.study.run_data import RunData, bridge_data
+from friend_training.study.sections import (
+    HanlpBridgeConfig,
+    LtpBridgeConfig,
+    PretrainedEncoderConfig,
+    TrainedBridgeConfig,
+)
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.srl.task import TrainedBridge, srl_task
+from friend_training.tasks.srl.task import open_bridge as open_trained
 from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
 
 # The informed setting: every method starts from its few labels and from the bridge's training data.
@@ -41,7 +50,7 @@ from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExa
 SPEAKER = "A"
 
 
-def informed_step(config: Config) -> Prepare:
+def informed_step(config: CaseStudyConfig) -> Prepare:
     """By the way the predicate is marked: it alone tells apart the starts that one bridge's folder can hold."""
     return Prepare(f"informed-{config.predicate_mark}")
 
@@ -60,7 +69,7 @@ def as_dialogues(sentences: Sequence[SrlExample]) -> list[CsrlExample]:
 
 
 def informed_start(
-    config: Config, data: RunData, run: Run, encoder: str, *, seed: int, progress: Callable[[int, int], None]
+    config: CaseStudyConfig, data: RunData, run: Run, encoder: str, *, seed: int, progress: Callable[[int, int], None]
 ) -> Path:
     """The checkpoint that the Base of CSRL goes on from, made in `run` if it is not there yet."""
     assert isinstance(config.bridge, TrainedBridgeConfig), "the config has seen to that"
@@ -79,7 +88,7 @@ def informed_start(
 
     def fit() -> dict[str, Any]:
         plan = FitPlan(seed=seed, steps=bridge.steps, patience=bridge.patience, restart=True)
-        train, dev = as_dialogues(data.bridge_train), as_dialogues(data.bridge_dev)
+        train, dev = as_dialogues(bridge_data(data).train), as_dialogues(bridge_data(data).dev)
         summary = task.fit(train, (), dev=dev[: bridge.dev], plan=plan)
         if not is_first():
             return {}
@@ -107,12 +116,12 @@ CACHED_ANSWERS = 200_000
 Progress = Callable[[int, int], None]
 
 
-def asks_bridge(config: Config) -> bool:
+def asks_bridge(config: CaseStudyConfig) -> bool:
     """Whether a method of this config asks the bridge; with no methods, encoder and bridge are all that is wanted."""
     return not config.methods or any(METHODS[method].bridge for method in config.methods)
 
 
-def resource_steps(config: Config) -> list[Prepare]:
+def resource_steps(config: CaseStudyConfig) -> list[Prepare]:
     """What has to be made for this config; published encoders and parsers are there already."""
     trained = config.bridge.kind == "trained" and asks_bridge(config)
     kinds = {"encoder": config.encoder.kind == "scratch", "bridge": trained}
@@ -120,7 +129,7 @@ def resource_steps(config: Config) -> list[Prepare]:
     return [*made, informed_step(config)] if config.informed else made
 
 
-def check_resources(made_in: Run, config: Config) -> None:
+def check_resources(made_in: Run, config: CaseStudyConfig) -> None:
     """An encoder and bridge made with other settings, or from other text, must not slip into a run."""
     before = recorded_form(read_yaml(made_in.config_text, str(made_in.folder / "config.yaml")))
     now = recorded_form(config.model_dump(mode="json"))
@@ -129,7 +138,7 @@ def check_resources(made_in: Run, config: Config) -> None:
             raise RunError(f"{made_in.folder} was made with other settings of {setting!r}; use another folder")
 
 
-def encoder_source(config: Config, data: RunData, run: Run) -> str:
+def encoder_source(config: CaseStudyConfig, data: RunData, run: Run) -> str:
     """The folder or hub name of the encoder; one from scratch is made in the run's folder first."""
     if isinstance(config.encoder, PretrainedEncoderConfig):
         return model_source(config.encoder.source)
@@ -143,8 +152,8 @@ def encoder_source(config: Config, data: RunData, run: Run) -> str:
 
     def make() -> dict[str, Any]:
         # Raw text only: the pool and the bridge's sentences, never dev or test; the same for every seed.
-        texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in data.pool]
-        texts += [example.sentence.text for example in data.bridge_train]
+        texts = ["".join(turn.text for turn in dialogue.turns) for dialogue in cast(Iterable[Dialogue], data.pool)]
+        texts += [example.sentence.text for example in bridge_data(data).train]
         with atomic_folder(folder, replace=True) as new:
             pretrain_encoder(new, texts, shape, seed=RESOURCE_SEED)
         return {"texts": len(texts), **_digest_of(folder)}
@@ -159,13 +168,37 @@ def _digest_of(folder: Path) -> dict[str, str]:
     return {"digest": checkpoint_digest(folder)}
 
 
-def make_bridge(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
+# Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
+
+
+def published_bridge(config: CaseStudyConfig) -> Bridge | None:
+    """A parser that somebody else has trained; None where the config asks for one of its own."""
+    if isinstance(config.bridge, LtpBridgeConfig):
+        return LtpParser.load(model_source(config.bridge.source), device=config.device)
+    if isinstance(config.bridge, HanlpBridgeConfig):
+        return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+    return None
+
+
+def open_bridge(folder: Path, config: CaseStudyConfig) -> Bridge:
+    """The bridge that the run matched with; a trained one lies in the run's folder, or with what several runs share."""
+    if (published := published_bridge(config)) is not None:
+        return published
+    place = (shared_resources(folder, None) or folder) / "bridge"
+    if not (place / "task.json").is_file():
+        raise RunError(f"{folder}: its bridge is not at {place}, so nobody can say how far the friends agree")
+    made = Run(place.parent).result(Prepare("bridge")) or {}
+    check_checkpoint(place, made.get("digest"))
+    return open_trained(place, device=config.device)
+
+
+def make_bridge(config: CaseStudyConfig, data: RunData, run: Run, encoder: str, progress: Progress) -> Bridge:
     """The bridge with its parameters fixed from here on, remembering its answers."""
     bridge = published_bridge(config) or TrainedBridge(_trained(config, data, run, encoder, progress))
     return CachedBridge(bridge, max_entries=CACHED_ANSWERS)
 
 
-def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Progress) -> TorchTask:
+def _trained(config: CaseStudyConfig, data: RunData, run: Run, encoder: str, progress: Progress) -> TorchTask:
     assert config.bridge.kind == "trained"
     folder = run.folder / "bridge"
     task = srl_task(
@@ -180,13 +213,13 @@ def _trained(config: Config, data: RunData, run: Run, encoder: str, progress: Pr
     plan = FitPlan(seed=RESOURCE_SEED, steps=config.bridge.steps, patience=config.bridge.patience, restart=True)
 
     def fit() -> dict[str, Any]:
-        summary = task.fit(data.bridge_train, (), dev=data.bridge_dev[: config.bridge.dev], plan=plan)  # type: ignore[union-attr]
+        summary = task.fit(bridge_data(data).train, (), dev=bridge_data(data).dev[: config.bridge.dev], plan=plan)  # type: ignore[union-attr]
         if not is_first():
             return {}
-        metrics = dict(task.evaluate(data.bridge_dev))
+        metrics = dict(task.evaluate(bridge_data(data).dev))
         with atomic_folder(folder, replace=True) as new:
             task.save(new)
-        return {"sentences": len(data.bridge_train), "steps": summary.steps, "dev": metrics, **_digest_of(folder)}
+        return {"sentences": len(bridge_data(data).train), "steps": summary.steps, "dev": metrics, **_digest_of(folder)}
 
     made = run.do(Prepare("bridge"), fit, together=True)
     load_checkpoint(task, folder, digest=made.get("digest"))
@@ -202,7 +235,7 @@ class Resources:
     start: Path | None
 
 
-def make_resources(config: Config, data: RunData, run: Run, folder: Path | None, listener: Relay) -> Resources:
+def make_resources(config: CaseStudyConfig, data: RunData, run: Run, folder: Path | None, listener: Relay) -> Resources:
     """Make what is not there yet, in the run or in a folder that several runs share."""
     made_in = run if folder is None else _shared(folder, config)
     check_resources(made_in, config)
@@ -223,7 +256,7 @@ def make_resources(config: Config, data: RunData, run: Run, folder: Path | None,
     return Resources(encoder, bridge, start)
 
 
-def _shared(resources: Path, config: Config) -> Run:
+def _shared(resources: Path, config: CaseStudyConfig) -> Run:
     """Runs that are started at the same moment all find the folder missing: one of them makes it."""
     with one_at_a_time(resources) if is_first() else nullcontext():  # the others of this run wait for what it makes
         return open_or_create(resources, config, {})

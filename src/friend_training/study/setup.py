@@ -1,51 +1,51 @@
-"""What the methods of one run share: data, tasks, friendship, bridge, and how the loop is to go."""
+"""What the methods of one run share: data, tasks, friendships, and how the loop is to go."""
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from friend_training.bridges.bridge import Bridge
-from friend_training.core.friendship import Friendship
-from friend_training.data.sharded_pool import ShardedPool
+from friend_training.core.task import Task
 from friend_training.errors import ConfigError
-from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
 from friend_training.loop.labelling import Engine, FirstLabels
 from friend_training.loop.plan import LoopSettings
-from friend_training.loop.thresholds import Probe
 from friend_training.nn.devices import choose_device
-from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import EqualTrainings
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
-from friend_training.study.config import Config, LocalEngineConfig, RayEngineConfig
-from friend_training.study.data import RunData
+from friend_training.study.config import CaseStudyConfig, FriendsConfig
+from friend_training.study.csrl_rewriting import PaperPair, paper_pair
 from friend_training.study.folders import method_folder, methods_there
-from friend_training.study.probes import needed_probes
-from friend_training.study.resources import make_resources
-from friend_training.study.tasks import TASKS, TaskName, make_task
+from friend_training.study.friends import Objects, StudyFriendship, own_friendships
+from friend_training.study.kinds import Given, make_task
+from friend_training.study.run_data import RunData, all_own_gold
+from friend_training.study.sections import Config, LocalEngineConfig, RayEngineConfig
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """`run` is the folder of the whole study; `start` is the checkpoint that an informed Base goes on from."""
+    """`run` is the folder of the whole study. `new_task` makes another model of a task, without weights.
+
+    `paper` is what only the paper's pair has, `starts` checkpoints that a Base goes on from, `all_gold` reads all the
+    labels that the few of gold are drawn from.
+    """
 
     config: Config
     run: Run
     data: RunData
-    data_dir: Path | None
-    encoder: str
-    bridge: Bridge
-    start: Path | None
-    tasks: dict[str, TorchTask]
-    friendship: Friendship
-    probes: dict[TaskName, Probe]
+    tasks: Mapping[str, Task]
+    friendships: Sequence[StudyFriendship]
     settings: LoopSettings
     listener: Relay
+    new_task: Callable[[str, bool], Task]
+    all_gold: Callable[[], Mapping[str, Sequence[Any]]]
+    starts: Mapping[str, Path] = field(default_factory=dict)
+    paper: PaperPair | None = None
 
 
 def set_up(
@@ -57,36 +57,50 @@ def set_up(
     resources: Path | None,
     others: Iterable[Path],
     listener: Relay,
+    objects: Objects,
 ) -> Setup:
     """Make what is shared; `others` are runs whose trainings may be taken over where they would be the same."""
-    made = make_resources(config, data, run, resources, listener)
-    tasks: dict[str, TorchTask] = {}
-    for name in TASKS:
-        tasks[name] = make_task(config, name, made.encoder)
-        tasks[name].progress = listener.worked
+    paper: PaperPair | None = None
+    starts: dict[str, Path] = {}
+    if isinstance(config, CaseStudyConfig):
+        paper = paper_pair(config, data, run, resources, data_dir, listener)
+        friendships, all_gold = [paper.friendship], paper.all_gold
+        starts = {} if paper.start is None else {"csrl": paper.start}
+    else:
+        assert isinstance(config, FriendsConfig), "there is no other"
+        friendships, all_gold = own_friendships(config, objects.friendships), lambda: all_own_gold(config, data_dir)
+
+    def new_task(name: str, second: bool = False) -> Task:
+        encoder = None if paper is None else paper.encoder
+        given = Given(encoder, data.tasks[name].gold, data.pool, data_dir or Path(), second)
+        task = objects.tasks[name] if name in objects.tasks else make_task(config, name, given)
+        if hasattr(task, "progress"):
+            task.progress = listener.worked
+        return task
+
     finished = [Run(method_folder(other, method)) for other in others for method in methods_there(other)]
     settings = LoopSettings(
         seed=config.seed,
         iterations=config.iterations,
         shard_size=config.shard_size,
+        aggregate=config.aggregate if isinstance(config, FriendsConfig) else "mean",
         engine=make_engine(config.engine, config.device),
         # A pool of shards is one that no memory could hold, nor its predictions.
-        first_labels=None if isinstance(data.pool, ShardedPool) else FirstLabels(),
+        first_labels=FirstLabels() if isinstance(data.pool, Sequence) else None,
         equal_trainings=EqualTrainings(finished),
     )
     return Setup(
         config=config,
         run=run,
         data=data,
-        data_dir=data_dir,
-        encoder=made.encoder,
-        bridge=made.bridge,
-        start=made.start,
-        tasks=tasks,
-        friendship=csrl_rewriting(made.bridge, RoleMatcher(**config.friendship.model_dump())),
-        probes=needed_probes(config, data),
+        tasks={name: new_task(name) for name in config.sections},
+        friendships=friendships,
         settings=settings,
         listener=listener,
+        new_task=new_task,
+        all_gold=all_gold,
+        starts=starts,
+        paper=paper,
     )
 
 

@@ -7,14 +7,13 @@ from typing import Any
 import torch
 
 from friend_training import __version__
+from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.devices import choose_device
 from friend_training.runs.processes import is_first
 from friend_training.runs.progress import Listener, Relay, Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Train
-from friend_training.study.config import Config
-from friend_training.study.csrl_rewriting import scores_without_training
 from friend_training.study.data import load_data
 from friend_training.study.folders import (
     changed_on_resume,
@@ -25,9 +24,11 @@ from friend_training.study.folders import (
     shared_resources,
     write_records,
 )
+from friend_training.study.friends import NO_OBJECTS, Objects
 from friend_training.study.methods import MethodSetting, run_method
 from friend_training.study.open import keep_data
 from friend_training.study.plans import task_plans
+from friend_training.study.sections import Config
 from friend_training.study.setup import Setup, make_engine, set_up
 
 
@@ -40,12 +41,14 @@ def run_study(
     others: Sequence[Path] = (),
     listener: Listener | None = None,
     keep: Callable[[dict[str, Any]], None] = lambda record: None,
+    objects: Objects = NO_OBJECTS,
 ) -> list[dict[str, Any]]:
     """Run every method of a config in `folder`, or what is left of it; one result record per method.
 
     `resources` is a folder for encoder and bridge that several runs share; by default they lie in the run's own.
     `others` are runs whose trainings are taken over where they would end in the same bits, such as Base.
-    `keep` is given every record as soon as its method is finished.
+    `keep` is given every record as soon as its method is finished. `objects` are tasks and friendships that the config
+    only names.
     Several processes (`runs.processes`) all call this; only the first writes, and keeps records.
     """
     folder = Path(folder)
@@ -65,7 +68,9 @@ def run_study(
             remember_device(folder, full_name(device))
             keep_data(folder, config, data)
         shared = shared_resources(folder, resources)
-        setup = set_up(config, run, data, data_dir=data_dir, resources=shared, others=others, listener=relay)
+        setup = set_up(
+            config, run, data, data_dir=data_dir, resources=shared, others=others, listener=relay, objects=objects
+        )
         records: list[dict[str, Any]] = []
         for method in config.methods:
             records.append(_record(setup, method))
@@ -95,16 +100,19 @@ def _record(setup: Setup, method: str) -> dict[str, Any]:
     if changed := changed_on_resume(setup.run.folder):
         record |= {"changed_on_resume": changed}
     if spec.procedure == "score-only":
-        return record | {"metrics": scores_without_training(setup, method)}
+        if setup.paper is None:
+            raise ConfigError(f"{spec.title} belongs to the paper's pair, CSRL and rewriting; leave it out here")
+        return record | {"metrics": setup.paper.scores_without_training(method)}
     run = open_or_create(method_folder(setup.run.folder, method), config, setup.run.fingerprints)
     setup.listener.method(method, label_parts=spec.label_parts)
-    outcomes = run_method(MethodSetting(spec, run, task_plans(setup, method), setup))
+    plans = task_plans(config, setup.data, setup.run.folder, setup.tasks, method, starts=setup.starts)
+    outcomes = run_method(MethodSetting(spec, run, plans, setup))
     iterations = 0 if method == "base" else config.iterations
     return record | {
         "metrics": {
             f"{task}.{metric}": value
             for task, outcome in outcomes.items()
-            for metric, value in outcome.test["test"].items()
+            for metric, value in outcome.test.get("test", {}).items()
         },
         "best_iteration": {task: outcome.best_iteration for task, outcome in outcomes.items()},
         "dev": {task: list(outcome.dev) for task, outcome in outcomes.items()},

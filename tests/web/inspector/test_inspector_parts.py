@@ -1,7 +1,6 @@
 """What stands behind the page: which run is opened, its texts, the friend's translation, marks and edits, trees."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +10,7 @@ from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriti
 from friend_training.report.label_text import edits, marks
 from friend_training.runs.inputs import INPUTS, save_inputs
 from friend_training.runs.run import Run
-from friend_training.study import open
+from friend_training.study import resources
 from friend_training.types import (
     Argument,
     Dialogue,
@@ -29,6 +28,7 @@ from friend_training.web.inspector.run_view import open_inspected
 from friend_training.web.inspector.unit_view import friends_of, kind_of
 from friend_training.web.inspector.units import Texts
 from helpers.small_run import DIALOGUES, small_study
+from helpers.tiny_config import tiny_config
 
 
 def test_a_study_its_method_and_a_run_by_itself_can_be_opened(study):
@@ -119,10 +119,9 @@ class _Bridge:
 
 @pytest.fixture
 def translator(monkeypatch, tmp_path):
-    settings = {"scoring": "paper", "mean": "arithmetic", "speakers": "keep"}
-    config = SimpleNamespace(friendship=SimpleNamespace(model_dump=lambda: settings))
+    config = tiny_config("friendship.mean=arithmetic")
     monkeypatch.setattr(unit_view, "run_config", lambda folder: config)
-    monkeypatch.setattr(open, "open_bridge", lambda folder, config: _Bridge())
+    monkeypatch.setattr(resources, "open_bridge", lambda folder, config: _Bridge())
     return unit_view.Translator(tmp_path)
 
 

@@ -17,6 +17,7 @@ from friend_training.errors import FriendTrainingError
 from friend_training.friendships.csrl_rewriting import RoleMatch, RoleMatcher, TranslateRewrite, translate_roles
 from friend_training.report.label_text import Mark, edits, marks, sentence_marks
 from friend_training.runs.corrections import Correction
+from friend_training.study.config import case_study
 from friend_training.study.folders import run_config
 from friend_training.tasks.rewriting.edits import place_of
 from friend_training.types import ROLES, Dialogue, Heads, Predicate, Rewrite, Roles, Sentence, Tags, Tree
@@ -101,10 +102,10 @@ class Translator:
     def _opened(self) -> Bridge | None:
         if self._bridge is None and self.problem is None:
             # Only now torch: a page must not wait for it.
-            from friend_training.study.open import open_bridge
+            from friend_training.study.resources import open_bridge
 
             try:
-                config = run_config(self.study)
+                config = case_study(run_config(self.study))
                 self._matcher = RoleMatcher(**config.friendship.model_dump())
                 self._bridge = open_bridge(self.study, config)
             except (FriendTrainingError, OSError) as error:

@@ -1,0 +1,192 @@
+"""Examples in rows: CSV, TSV, JSONL, Parquet or plain text, a DataFrame, a Dataset, or a list from Python."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from friend_training.core.limits import Limits
+from friend_training.data.text_io import Problems, check_texts, numbered_lines, parse_json, shown
+from friend_training.errors import DataError
+from friend_training.types import Tags, TagsExample, Text, Words
+
+Rows = Iterable[Any] | str | Path
+"""Where rows come from: a file, a DataFrame of pandas or polars, a Dataset, or any iterable of mappings or texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its cells by column, and where it stands, for messages and for an id where it has none."""
+
+    cells: Mapping[str, Any]
+    path: str
+    line: int
+
+    def cell(self, column: str) -> Any:
+        if column not in self.cells:
+            there = ", ".join(map(str, self.cells)) or "none"
+            raise self.wrong(f"there is no column {column!r}; the columns are {there}")
+        return self.cells[column]
+
+    def text(self, column: str) -> str:
+        value = self.cell(column)
+        if not isinstance(value, str) or not value.strip():
+            raise self.wrong(f"column {column!r}: expected a text, found {shown(value)}")
+        return value
+
+    def id(self, column: str | None) -> str:
+        return f"{Path(self.path).name.partition('.')[0]}:{self.line}" if column is None else str(self.cell(column))
+
+    def wrong(self, message: str) -> DataError:
+        return DataError(message, path=self.path, line=self.line)
+
+
+def rows_of(source: Rows, *, name: str = "rows") -> Iterator[Row]:
+    """The rows of a file or an object; `name` is what messages call an object."""
+    if isinstance(source, str | Path):
+        yield from _file(Path(source))
+        return
+    yield from _object(source, name)
+
+
+def texts(source: Rows, *, text: str, id: str | None = None, name: str = "pool") -> Iterator[Text]:
+    return (Text(row.id(id), row.text(text)) for row in rows_of(source, name=name))
+
+
+def labelled_texts(
+    source: Rows, *, text: str, label: str, id: str | None = None, name: str = "gold"
+) -> Iterator[tuple[Text, str]]:
+    """Pairs of a text and its class; a number that stands for a class is taken as it is written."""
+    for row in rows_of(source, name=name):
+        given = row.cell(label)
+        if given is None or isinstance(given, float | dict | list) or not str(given).strip():
+            raise row.wrong(f"column {label!r}: expected a label, found {shown(given)}")
+        yield Text(row.id(id), row.text(text)), str(given)
+
+
+def words(source: Rows, *, words: str, id: str | None = None, name: str = "pool") -> Iterator[Words]:
+    return (Words(row.id(id), _list(row, words)) for row in rows_of(source, name=name))
+
+
+def tagged_words(
+    source: Rows, *, words: str, tags: str, id: str | None = None, name: str = "gold"
+) -> Iterator[TagsExample]:
+    """Sentences with a tag for each word; both are lists, or texts with blanks."""
+    for row in rows_of(source, name=name):
+        told, labels = _list(row, words), _list(row, tags)
+        if len(told) != len(labels):
+            raise row.wrong(f"{len(told)} words in {words!r}, but {len(labels)} tags in {tags!r}")
+        yield TagsExample(Words(row.id(id), told), Tags(labels))
+
+
+def _list(row: Row, column: str) -> tuple[str, ...]:
+    value = row.cell(column)
+    if isinstance(value, str):
+        value = parse_json(value, Limits.from_environment()) if value.lstrip().startswith("[") else value.split()
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):
+        raise row.wrong(f"column {column!r}: expected a list of words, found {shown(value)}")
+    return tuple(value)
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Rows as JSONL, for a run that must be gone on with where the program that had them is gone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _file(path: Path) -> Iterator[Row]:
+    if not path.is_file():
+        raise DataError("there is no such file", path=path)
+    known: dict[str, Callable[[Path], Iterator[Row]]] = {
+        ".csv": lambda found: _separated(found, ","),
+        ".tsv": lambda found: _separated(found, "\t"),
+        ".jsonl": _objects,
+        ".json": _objects,
+        ".ndjson": _objects,
+        ".parquet": _parquet,
+        ".txt": _lines,
+    }
+    endings = [ending for ending in path.suffixes if ending in known]
+    if not endings:
+        raise DataError(f"a file that ends in {', '.join(known)} (or these with .gz) was expected", path=path)
+    yield from known[endings[-1]](path)
+
+
+def _separated(path: Path, separator: str) -> Iterator[Row]:
+    last = 1
+
+    def lines() -> Iterator[str]:
+        nonlocal last
+        for last, line in numbered_lines(path, Problems(path, strict=True)):  # noqa: B007
+            yield line + "\n"  # within quotation marks a cell may go over two lines
+
+    found = csv.DictReader(lines(), delimiter=separator)
+    try:
+        for cells in found:
+            if None in cells or None in cells.values():
+                raise DataError(
+                    f"{len(found.fieldnames or ())} cells were expected, as in the header", path=path, line=last
+                )
+            yield Row(cells, str(path), last)
+    except csv.Error as error:
+        raise DataError(f"broken CSV: {error}", path=path, line=last) from error
+
+
+def _objects(path: Path) -> Iterator[Row]:
+    limits = Limits.from_environment()
+    for number, line in numbered_lines(path, Problems(path, strict=True, limits=limits)):
+        if not line.strip():
+            continue
+        try:
+            value = parse_json(line, limits)
+        except DataError as error:
+            raise DataError(str(error), path=path, line=number) from None
+        if not isinstance(value, dict):
+            raise DataError(f"expected one JSON object per line, found {shown(value)}", path=path, line=number)
+        check_texts((one for one in value.values() if isinstance(one, str)), limits)
+        yield Row(value, str(path), number)
+
+
+def _lines(path: Path) -> Iterator[Row]:
+    for number, line in numbered_lines(path, Problems(path, strict=True)):
+        if line.strip():
+            yield Row({"text": line.strip()}, str(path), number)
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    # Only now: it takes a moment, and most files are text.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows = (row for batch in file.iter_batches(1000) for row in batch.to_pylist())
+            for number, cells in enumerate(rows, start=1):
+                yield Row(cells, str(path), number)
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"not a Parquet file ({str(error).splitlines()[0][:100]})", path=path) from error
+
+
+def _object(source: Any, name: str) -> Iterator[Row]:
+    import narwhals as nw
+
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        source = frame.iter_rows(named=True)
+    elif isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise DataError(f"{name}: rows were expected (a DataFrame, a list of dicts or texts), found {shown(source)}")
+    for number, given in enumerate(source, start=1):
+        if isinstance(given, Mapping):
+            yield Row(given, name, number)
+        elif isinstance(given, str):
+            yield Row({"text": given}, name, number)
+        else:
+            raise DataError(
+                f"expected a mapping of columns, such as {{'text': …, 'label': …}}, found {shown(given)}",
+                path=name,
+                line=number,
+            )

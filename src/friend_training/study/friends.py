@@ -1,0 +1,152 @@
+"""The friendships of a run, by kind, and what a method makes of them: another friend, or labels of another making."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from friend_training.core.friendship import Friendship, Match, Propose
+from friend_training.core.task import Prediction
+from friend_training.errors import ConfigError
+from friend_training.friendships.labels import label_friendship
+from friend_training.loop.labelling import Audit
+from friend_training.methods.controls import oracle, shuffled
+from friend_training.methods.registry import MethodSpec
+from friend_training.study.config import FriendsConfig
+from friend_training.study.sections import GivenFriendshipConfig, LabelsFriendshipConfig
+
+Variant = Callable[[Friendship], Friendship]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFriendship:
+    """A friendship as its kind made it.
+
+    `variants` has what else this kind can do, by the name that a method asks for it: labels of another making
+    (`MethodSpec.labels`), or another friend (`MethodSpec.friend`).
+    """
+
+    friendship: Friendship
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+
+
+def friendships_of(
+    friendships: Sequence[StudyFriendship], spec: MethodSpec, *, seed: int, audit: Audit | None
+) -> list[Friendship]:
+    """The friendships of a run with the friend and the labels that a method asks for."""
+    return [found for one in friendships for found in _of_method(one, spec, seed, audit)]
+
+
+def _of_method(one: StudyFriendship, spec: MethodSpec, seed: int, audit: Audit | None) -> list[Friendship]:
+    friendship = one.friendship
+    if spec.labels == "friend":
+        return friends_labels(friendship)
+    if spec.labels != "own":
+        friendship = _variant(one, spec, spec.labels)(friendship)
+    match spec.friend:
+        case "partner":
+            return [friendship]
+        case "shuffled":
+            return [shuffled(friendship, seed=seed)]
+        case "oracle":
+            return [oracle(friendship, audit)]
+    return [_variant(one, spec, spec.friend)(friendship)]
+
+
+def _variant(one: StudyFriendship, spec: MethodSpec, name: str) -> Variant:
+    if name not in one.variants:
+        known = ", ".join(one.variants) or "nothing of the kind"
+        raise ConfigError(f"{spec.title}: friendship {one.friendship.name} cannot do {name!r}; it can do {known}")
+    return one.variants[name]
+
+
+def friends_labels(friendship: Friendship) -> list[Friendship]:
+    """Each task is trained on what its friend's prediction says as a label of its own, where that can be said.
+
+    Nothing is compared: this is what the friend alone would teach. The confidence is the friend's.
+    """
+    found = []
+    first, second = friendship.first, friendship.second
+    for own, friend, propose in (
+        (first, second, friendship.propose_first),
+        (second, first, friendship.propose_second),
+    ):
+        if propose is not None:
+            found.append(
+                Friendship(
+                    name=f"{friendship.name}, labels of {friend}",
+                    first=own,
+                    second=friend,
+                    translate_first=_counted,
+                    translate_second=_counted,
+                    matcher=_nothing_to_match,
+                    merge_first=_Proposed(propose),
+                )
+            )
+    if not found:
+        raise ConfigError(
+            f"friendship {friendship.name}: what one task predicts cannot be said as a label of the other"
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """A merge: the friend's proposal in place of every label; where there is none, a label that nobody can choose."""
+
+    propose: Propose
+
+    def __call__(
+        self, inputs: Sequence[Any], own: Sequence[Sequence[Prediction]], friends: Sequence[Sequence[Prediction]], /
+    ) -> list[list[Prediction]]:
+        proposals = self.propose(inputs, own, friends)
+        return [
+            [
+                replace(unit, confidence=0.0, content=False) if found is None else replace(found, content=True)
+                for unit, found in zip(units, said, strict=True)
+            ]
+            for units, said in zip(own, proposals, strict=True)
+        ]
+
+
+def _counted(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]], /) -> list[int]:
+    return [len(units) for units in predictions]
+
+
+def _nothing_to_match(first: Sequence[int], second: Sequence[int], /) -> list[Match]:
+    return [Match((None,) * a, (None,) * b) for a, b in zip(first, second, strict=True)]
+
+
+# Friendships that a config names.
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Python objects that a config only names: a program gives them, a file cannot."""
+
+    tasks: Mapping[str, Any] = field(default_factory=dict)
+    friendships: Mapping[str, Friendship] = field(default_factory=dict)
+
+
+NO_OBJECTS = Objects()
+
+
+def own_friendships(config: FriendsConfig, given: Mapping[str, Friendship]) -> list[StudyFriendship]:
+    """Those of a config; `given` are Python objects by name."""
+    return [_made(section, given) for section in config.friendships]
+
+
+def _made(section: Any, given: Mapping[str, Friendship]) -> StudyFriendship:
+    name = section.name or f"{section.first}-{section.second}"
+    match section:
+        case GivenFriendshipConfig():
+            if name not in given:
+                raise ConfigError(
+                    f"friendship {name!r} is a Python object: only the program that made this run, with FriendTrainer,"
+                    " can open it"
+                )
+            return StudyFriendship(given[name])
+        case LabelsFriendshipConfig():
+            if section.means == "learned":
+                raise ConfigError(f"friendship {name!r}: means is learned, which needs predictions of both Bases")
+            return StudyFriendship(label_friendship(section.first, section.second, section.means, name=name))
+    raise ConfigError(f"friendship {name!r}: kind {section.kind} is not known")

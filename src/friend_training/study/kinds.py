@@ -1,0 +1,329 @@
+"""The hinge: the kinds of tasks that a config can name, and what everything else has to know of each.
+
+A kind is one entry of `TASK_KINDS`. It says how a section of a config becomes a task, how a file becomes its examples,
+and what it sees of an input of the pool. Below this file nobody asks which task it is. What gold says of a unit is told
+by the type of the example (`gold_units`, `is_right`), and friendships by FRIENDSHIP_KINDS in friends.py.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from friend_training.core.selector import gold_shares, shares_of_kinds
+from friend_training.core.task import Input, Prediction, Task
+from friend_training.data import tables
+from friend_training.data.places import model_source
+from friend_training.data.read import read_examples
+from friend_training.errors import ConfigError, naming_missing_packages
+from friend_training.nn.class_names import read_names
+from friend_training.nn.training import TrainingSettings
+from friend_training.study.config import CaseStudyConfig
+from friend_training.study.sections import (
+    AnswerFileConfig,
+    Config,
+    EndpointConfig,
+    EstimatorConfig,
+    Mark,
+    TextClassificationConfig,
+    TextTaskConfig,
+    TokenClassificationConfig,
+    TrainingConfig,
+)
+from friend_training.tasks.csrl.task import csrl_task, kind_of_roles
+from friend_training.tasks.rewriting.task import kind_of_text, rewriting_task
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.tasks.sources import AnswerFile, Endpoint
+from friend_training.tasks.text_classification.task import TextClassification, label_names
+from friend_training.tasks.token_classification.task import TokenClassification, tag_set
+from friend_training.types import (
+    CsrlExample,
+    HeadsExample,
+    Rewrite,
+    RewritingExample,
+    Roles,
+    TagsExample,
+    Text,
+    TreeExample,
+    text_of,
+)
+
+View = Literal["text", "words", "dialogue"]
+"""What a task sees of an input of the pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a task is made of besides its section.
+
+    `encoder` is what training begins with where the config's tasks share one, or a checkpoint, which has all that an
+    encoder has. `gold` names the classes, `pool` the words.
+    """
+
+    encoder: str | Path | None = None
+    gold: Sequence[Any] = ()
+    pool: Iterable[Any] = ()
+    base: Path = Path()
+    """Where the paths of the config begin."""
+    second: bool = False
+    """Another model of the same task, for co-training: the same encoder, a different head."""
+
+
+Make = Callable[[Any, str, Given], Task]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskKind:
+    """One kind of task. `read` is None where the examples do not come from a file of the task's own."""
+
+    title: str
+    view: View
+    make: Make
+    read: Callable[[Any, Path], list[Any]] | None = None
+    has_other_head: bool = False
+    trained: bool = True
+
+
+def make_task(config: Config, name: str, given: Given) -> Task:
+    """A task of the config, without weights."""
+    return kind_of(config, name).make(config, name, given)
+
+
+def kind_of(config: Config, name: str) -> TaskKind:
+    return TASK_KINDS[config.kinds[name]]
+
+
+def training_settings(section: TrainingConfig) -> TrainingSettings:
+    return TrainingSettings(**section.model_dump())
+
+
+# What gold says, by the type of an example.
+
+
+def input_of(example: Any) -> Input:
+    match example:
+        case CsrlExample(dialogue=given) | RewritingExample(dialogue=given):
+            return given
+        case TagsExample(words=given) | TreeExample(words=given) | HeadsExample(words=given):
+            return given
+        case (given, _):
+            return given  # type: ignore[no-any-return]
+    raise ConfigError(f"an example is {example!r}, expected an input with its label")
+
+
+def gold_units(example: Any) -> list[tuple[str, Any]]:
+    """The units of an example, each with its gold label."""
+    match example:
+        case CsrlExample(dialogue, roles):
+            return [(unit_id(dialogue.id, label.predicate), label) for label in roles]
+        case RewritingExample(dialogue, rewrite):
+            return [(dialogue.id, rewrite)]
+        case TagsExample(words, label) | TreeExample(words, label) | HeadsExample(words, label):
+            return [(words.id, label)]
+        case (given, label):
+            return [(given.id, label)]
+    raise ConfigError(f"an example is {example!r}, expected an input with its label")
+
+
+def is_right(label: Any, gold: Any) -> bool:
+    """Right means entirely right: every argument of a predicate, the whole rewritten utterance."""
+    match label:
+        case Roles():
+            return set(label.arguments) == set(gold.arguments)
+        case Rewrite():
+            return bool(label.text == gold)
+    return bool(label == gold)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenGold:
+    """Which predictions are right, by gold labels that training and selection do not see; None: nobody knows.
+
+    An audit of the core, and picklable: workers that label take it along.
+    """
+
+    labels: Mapping[str, Mapping[str, Any]]
+
+    def __call__(self, task: str, prediction: Prediction) -> bool | None:
+        gold = self.labels.get(task, {}).get(prediction.unit)
+        return None if gold is None else is_right(prediction.label, gold)
+
+
+def hidden_gold(examples: Mapping[str, Iterable[Any]]) -> HiddenGold:
+    """An audit by examples of each task."""
+    return HiddenGold({task: dict(unit for one in of for unit in gold_units(one)) for task, of in examples.items()})
+
+
+def label_shares(task: Task, examples: Sequence[Any]) -> dict[str, float]:
+    """How often gold has labels of each kind, by what selectors balance.
+
+    Of role labels and rewrites hardly two are the same: of those that say something, where their arguments stand; how
+    many utterances need a rewrite. Other labels are their own kinds.
+    """
+    if examples and isinstance(examples[0], CsrlExample):
+        roles = [(one, len(e.dialogue.turns) - 1) for e in examples for one in e.roles if one.arguments]
+        return shares_of_kinds([kind_of_roles(*of_turn) for of_turn in roles])
+    if examples and isinstance(examples[0], RewritingExample):
+        return shares_of_kinds([kind_of_text(example.rewrite, example.dialogue) for example in examples])
+    return gold_shares([label for one in examples for _, label in gold_units(one)], task.label_type)
+
+
+# The paper's two tasks.
+
+
+def _csrl(config: Any, name: str, given: Given) -> Task:
+    assert isinstance(config, CaseStudyConfig), "no other config names this kind"
+    assert given.encoder is not None, "the case study's tasks share one"
+    other: Mark = "input" if config.predicate_mark == "after" else "after"
+    return csrl_task(
+        given.encoder,
+        training_settings(config.tasks.csrl.training),
+        max_length=config.max_length,
+        mark=other if given.second else config.predicate_mark,  # told of its predicate at the other place
+        adjacent=config.repeated_roles,
+        itself=config.predicate_as_argument,
+        device=config.device,
+    )
+
+
+def _rewriting(config: Any, name: str, given: Given) -> Task:
+    assert isinstance(config, CaseStudyConfig), "no other config names this kind"
+    assert given.encoder is not None, "the case study's tasks share one"
+    return rewriting_task(
+        given.encoder,
+        training_settings(config.tasks.rewriting.training),
+        max_length=config.max_length,
+        span_source=config.span_source,
+        scorer="biaffine" if given.second else "dot",
+        spans=config.insertion_spans,
+        context_turns=config.rewriting_turns,
+        main_metric=config.rewriting_metric,
+        device=config.device,
+    )
+
+
+# Tasks with files of your own.
+
+
+def _labelled_texts(section: TextTaskConfig, path: Path) -> list[tuple[Text, str]]:
+    return list(tables.labelled_texts(path, text=section.text, label=section.label, id=section.id))
+
+
+def _tagged_words(section: TokenClassificationConfig, path: Path) -> list[TagsExample]:
+    return list(tables.tagged_words(path, words=section.words, tags=section.tags, id=section.id))
+
+
+def _text_classification(config: Any, name: str, given: Given) -> Task:
+    section: TextClassificationConfig = config.tasks[name]
+    return TextClassification(
+        name,
+        encoder=given.encoder or model_source(section.encoder),
+        labels=_names(given, "labels", label_names),
+        metric=section.metric,
+        max_length=section.max_length,
+        settings=training_settings(section.training),
+        device=config.device,
+    )
+
+
+def _token_classification(config: Any, name: str, given: Given) -> Task:
+    section: TokenClassificationConfig = config.tasks[name]
+    return TokenClassification(
+        name,
+        encoder=given.encoder or model_source(section.encoder),
+        settings=training_settings(section.training),
+        tags=_names(given, "tags", tag_set),
+        metric=section.metric,
+        device=config.device,
+    )
+
+
+def _names(given: Given, kind: str, of_gold: Callable[[Sequence[Any]], tuple[str, ...]]) -> tuple[str, ...]:
+    """The classes are those of gold; a checkpoint has them written down."""
+    return of_gold(given.gold) if given.gold else read_names(Path(str(given.encoder)))[kind]
+
+
+def _estimator(config: Any, name: str, given: Given) -> Task:
+    # Only now: scikit-learn is an extra.
+    from friend_training.tasks.estimators.task import Estimator
+
+    section: EstimatorConfig = config.tasks[name]
+    return Estimator(name, _text_model(section.model, given.pool), metric=section.metric)
+
+
+def _text_model(name: str, pool: Iterable[Any]) -> Any:
+    """A logistic regression over words or characters of a text, single ones and pairs; the classes are weighed alike.
+
+    The vocabulary is that of the pool, which every method may see. A checkpoint holds its own.
+    """
+    with naming_missing_packages():
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.frozen import FrozenEstimator
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+    if name == "tf-idf-words":
+        vectorizer = TfidfVectorizer(sublinear_tf=True, token_pattern=r"[\w']+|[!?.]", ngram_range=(1, 2), min_df=2)
+    else:
+        vectorizer = TfidfVectorizer(sublinear_tf=True, analyzer="char", ngram_range=(1, 2), min_df=3)
+    if texts := [text_of(one) for one in pool]:
+        vectorizer.fit(texts)
+    return make_pipeline(
+        FrozenEstimator(vectorizer), LogisticRegression(C=10, max_iter=200, tol=1e-3, class_weight="balanced")
+    )
+
+
+def _answer_file(config: Any, name: str, given: Given) -> Task:
+    section: AnswerFileConfig = config.tasks[name]
+    return AnswerFile(name, given.base / section.file, metric=section.metric)
+
+
+def _endpoint(config: Any, name: str, given: Given) -> Task:
+    section: EndpointConfig = config.tasks[name]
+    return Endpoint(
+        name,
+        section.url,
+        model=section.model,
+        prompt=section.prompt,
+        cache=given.base / section.cache,
+        labels=section.labels,
+        samples=section.samples,
+        budget=section.budget,
+        key_variable=section.key_variable,
+        concurrency=section.concurrency,
+        metric=section.metric,
+    )
+
+
+def _given_in_python(config: Any, name: str, given: Given) -> Task:
+    raise ConfigError(
+        f"task {name!r} is a Python object: only the program that made this run, with FriendTrainer, can open it"
+    )
+
+
+TASK_KINDS: dict[str, TaskKind] = {
+    "csrl": TaskKind("CSRL", "dialogue", _csrl, lambda _, path: read_examples(path, "csrl").examples, True),
+    "rewriting": TaskKind(
+        "rewriting", "dialogue", _rewriting, lambda _, path: read_examples(path, "rewriting").examples, True
+    ),
+    "text-classification": TaskKind("text classification", "text", _text_classification, _labelled_texts),
+    "token-classification": TaskKind("token classification", "words", _token_classification, _tagged_words),
+    "estimator": TaskKind("classification", "text", _estimator, _labelled_texts),
+    "answer-file": TaskKind("answers from a file", "text", _answer_file, _labelled_texts, trained=False),
+    "endpoint": TaskKind("answers of a language model", "text", _endpoint, _labelled_texts, trained=False),
+    "python": TaskKind("a task of your own", "text", _given_in_python),
+}
+"""Every kind of task that a config can name."""
+
+
+def read_file(config: Config, name: str, path: Path) -> list[Any]:
+    """The examples of a file, labelled for a task of the config."""
+    read = kind_of(config, name).read
+    if read is None:
+        raise ConfigError(f"task {name!r} is a Python object: files cannot be read for it")
+    return read(config.sections[name], path)
+
+
+def pool_view(config: Config) -> View:
+    """What an input of the pool must hold, so that every task finds in it what it needs."""
+    views = {kind_of(config, name).view for name in config.kinds}
+    return "dialogue" if "dialogue" in views else "words" if "words" in views else "text"

@@ -1,0 +1,221 @@
+"""The data of a run: labelled examples of each task, and the pool; read from files of your own.
+
+Gold of the tasks may come from different texts. What stands in gold, dev or test of a task is left out of the pool
+unless the config keeps it: a pseudo-label of a test text would be a peek at test.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from friend_training.core.pool import Inputs
+from friend_training.data import tables
+from friend_training.data.sharded_pool import ShardedPool
+from friend_training.data.splits import normalise
+from friend_training.data.summary import fingerprint
+from friend_training.errors import ConfigError, DataError
+from friend_training.friendships.bridge_controls import GoldSigma
+from friend_training.loop.labelling import Audit
+from friend_training.study.config import FriendsConfig
+from friend_training.study.kinds import HiddenGold, gold_units, input_of, kind_of, pool_view, read_file
+from friend_training.study.sections import OwnTaskConfig
+from friend_training.types import SrlExample, text_of
+
+T = TypeVar("T")
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskData:
+    """The labelled examples of one task."""
+
+    gold: Sequence[Any] = ()
+    dev: Sequence[Any] = ()
+    test: Sequence[Any] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeData:
+    """What the paper's pair has besides: sentences for its bridge.
+
+    `gold_sigma` is what a perfect bridge says of gold rewrites, of the pool's dialogues and dev's, where data know it.
+    """
+
+    train: Sequence[SrlExample] = ()
+    dev: Sequence[SrlExample] = ()
+    gold_sigma: GoldSigma | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """What a run sees. `audit` knows the hidden gold of the pool, where there is any; selection never does.
+
+    `notes` are what a person should know of these data, such as texts of test that were found in the pool.
+    """
+
+    tasks: Mapping[str, TaskData]
+    pool: Inputs
+    audit: Audit | None
+    bridge: BridgeData | None = None
+    notes: tuple[str, ...] = ()
+
+    def fingerprints(self) -> dict[str, str]:
+        parts: dict[str, Sequence[object]] = {}
+        for name, examples in self.tasks.items():
+            parts |= {f"{name}_gold": examples.gold, f"{name}_dev": examples.dev, f"{name}_test": examples.test}
+        if self.bridge is not None:
+            parts |= {"bridge_train": self.bridge.train, "bridge_dev": self.bridge.dev}
+        return {name: fingerprint(examples) for name, examples in parts.items()} | {"pool": self.pool_fingerprint}
+
+    @property
+    def pool_fingerprint(self) -> str:
+        return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
+
+
+def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> list[T]:
+    if count is None:
+        return list(examples)
+    check_count(count, len(examples), "examples")
+    chosen = random.Random(f"examples {seed}").sample(range(len(examples)), count)
+    return [examples[number] for number in sorted(chosen)]
+
+
+def check_count(wanted: int, there: int, what: str) -> None:
+    if wanted > there:
+        raise ConfigError(f"{wanted} labelled {what} are asked for, but there are only {there}")
+
+
+def bridge_data(data: RunData) -> BridgeData:
+    """What the paper's pair has for its bridge."""
+    return data.bridge or BridgeData()
+
+
+# Files of your own.
+
+
+def own_data(config: FriendsConfig, base: Path | None, progress: Progress, *, pool: bool = True) -> RunData:
+    """Read what the config names; paths begin at `base`. Without the `pool` all else is as it would be."""
+    base = base or Path()
+    found: dict[str, TaskData] = {}
+    for number, (name, section) in enumerate(config.tasks.items(), start=1):
+        found[name] = _task_data(config, name, section, base) if isinstance(section, OwnTaskConfig) else TaskData()
+        progress(number, len(config.tasks) + 1)
+    missing = {friend.first: friend for friend in config.friendships if friend.kind in ("labels", "tags")}
+    for name, friendship in missing.items():
+        _check_meanings(name, friendship, found[name].gold)
+    inputs, audit, notes = _pool(config, base, found) if pool else ([], None, [])
+    progress(len(config.tasks) + 1, len(config.tasks) + 1)
+    return RunData(found, inputs, audit, notes=(*_leaks(found), *notes))
+
+
+def all_own_gold(config: FriendsConfig, base: Path | None) -> dict[str, list[Any]]:
+    """All the labels that the few of gold are drawn from."""
+    drawn = {name: section for name, section in config.tasks.items() if getattr(section, "draw", None) is not None}
+    if not drawn:
+        raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; no task of this config draws a few")
+    sections = {name: section for name, section in config.tasks.items() if isinstance(section, OwnTaskConfig)}
+    return {name: _examples(config, name, base or Path(), str(one.gold)) for name, one in sections.items() if one.gold}
+
+
+def _task_data(config: FriendsConfig, name: str, section: OwnTaskConfig, base: Path) -> TaskData:
+    if not kind_of(config, name).trained:
+        dev, test = (_examples(config, name, base, part) if part else [] for part in (section.dev, section.test))
+        return TaskData((), dev, test)
+    for part in ("gold", "dev", "test"):
+        if getattr(section, part) is None:
+            raise ConfigError(f"tasks.{name}.{part}: a file of labelled examples is needed here")
+    parts = [_examples(config, name, base, str(part)) for part in (section.gold, section.dev, section.test)]
+    return TaskData(draw_examples(parts[0], section.draw, seed=config.seed), parts[1], parts[2])
+
+
+def _examples(config: FriendsConfig, name: str, base: Path, file: str) -> list[Any]:
+    path = base / file
+    examples = read_file(config, name, path)
+    if not examples:
+        raise DataError(f"no example of task {name} is in this file", path=path)
+    twice = [id for id, count in Counter(input_of(one).id for one in examples).items() if count > 1]
+    if twice:
+        raise DataError(f"the id {twice[0]!r} stands here more than once, ids must differ", path=path)
+    return examples
+
+
+def _check_meanings(name: str, friendship: Any, gold: Sequence[Any]) -> None:
+    """Every label of gold must stand in the table: what is missing is told before anything is trained."""
+    if friendship.means == "learned":
+        return
+    labels = {one for example in gold for _, label in gold_units(example) for one in _single(label)}
+    absent = sorted(labels - friendship.means.keys())
+    if absent:
+        raise ConfigError(
+            f"friendship {friendship.first}-{friendship.second}: means says nothing of {', '.join(absent)}, labels in"
+            f" gold of {name}; give each a meaning, or null where it has none"
+        )
+
+
+def _single(label: Any) -> Iterable[str]:
+    return label.tags if hasattr(label, "tags") else (label,)
+
+
+def _pool(
+    config: FriendsConfig, base: Path, tasks: Mapping[str, TaskData]
+) -> tuple[list[Any], Audit | None, list[str]]:
+    section = config.pool
+    path = base / section.file
+    rows = list(tables.rows_of(path))
+    if pool_view(config) == "dialogue":
+        raise ConfigError("pool: these tasks need dialogues, and a table has none")
+    given = section.words if pool_view(config) == "words" else None
+    inputs: list[Any] = (
+        list(tables.texts(path, text=section.text, id=section.id))
+        if given is None
+        else list(tables.words(path, words=given, id=section.id))
+    )
+    hidden = {task: dict[str, str]() for task in section.hidden}
+    for one, row in zip(inputs, rows, strict=True):
+        for task, column in section.hidden.items():
+            if (label := row.cell(column)) not in (None, ""):
+                hidden[task][one.id] = str(label)
+    notes = []
+    if section.held_out == "dropped":
+        inputs, note = _without_held_out(inputs, tasks)
+        notes += note
+    if section.most is not None and section.most < len(inputs):
+        inputs = draw_examples(inputs, section.most, seed=config.seed)
+    if not inputs:
+        raise DataError("no input is left in the pool", path=path)
+    twice = [id for id, count in Counter(one.id for one in inputs).items() if count > 1]
+    if twice:
+        raise DataError(f"the id {twice[0]!r} stands here more than once, ids must differ", path=path)
+    return inputs, HiddenGold(hidden) if hidden else None, notes
+
+
+def _without_held_out(inputs: list[Any], tasks: Mapping[str, TaskData]) -> tuple[list[Any], list[str]]:
+    """Texts of gold, dev and test are left out of the pool, by what they say and not by their ids."""
+    held: dict[str, str] = {}
+    for name, examples in tasks.items():
+        for part in ("test", "dev", "gold"):
+            held |= {normalise(text_of(input_of(one))): f"{part} of {name}" for one in getattr(examples, part)}
+    found = Counter(held[text] for one in inputs if (text := normalise(text_of(one))) in held)
+    if not found:
+        return inputs, []
+    kept = [one for one in inputs if normalise(text_of(one)) not in held]
+    told = ", ".join(f"{count} of {where}" for where, count in sorted(found.items()))
+    return kept, [f"{sum(found.values())} inputs of the pool were left out because they also stand elsewhere: {told}"]
+
+
+def _leaks(tasks: Mapping[str, TaskData]) -> list[str]:
+    """Gold of a task that is dev or test of any."""
+    gold = {name: {normalise(text_of(input_of(one))) for one in examples.gold} for name, examples in tasks.items()}
+    notes = []
+    for name, examples in tasks.items():
+        for part in ("dev", "test"):
+            texts = {normalise(text_of(input_of(one))) for one in getattr(examples, part)}
+            for other, of_gold in gold.items():
+                if shared := len(texts & of_gold):
+                    notes.append(f"{shared} of {len(texts)} texts in {part} of {name} are gold of {other}")
+    return notes

@@ -1,0 +1,667 @@
+"""The sections of a config, and what every config shares. Which configs there are: config.py.
+
+The sentence below a setting is its description: `friend-train config show` prints it. Unknown settings are errors.
+"""
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from friend_training.core import selector
+from friend_training.errors import ConfigError
+from friend_training.methods.registry import METHODS
+
+# What all sections of a config share: every setting is known and stays what it is.
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+Count = Annotated[int, Field(ge=1)]
+
+
+Rate = Annotated[float, Field(gt=0)]
+
+
+PlainName = Annotated[str, Field(pattern=r"^\w[\w.+-]*$", max_length=100)]
+"""A name that folders are called by: letters, digits, . + - and _, and no way out of the folder that they are in."""
+
+
+_LONGEST_SHOWN = 100
+
+
+class Section(BaseModel):
+    """Settings that belong together. The sentence below a setting is its description."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+def settings_refused(error: ValidationError, where: str) -> ConfigError:
+    """All settings of a file that cannot be used: which, why, and what was given."""
+    lines = [
+        f"  {'.'.join(str(part) for part in found['loc'])}: {found['msg']} (given: {_shown(found['input'])})"
+        for found in error.errors()
+    ]
+    return ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+# Where dialogues and labels come from: made by us, public, or your own files.
+
+
+PoolCorpus = Literal["lccc", "xdailydialog", "cped", "corecode", "kdconv", "duconv-raw"]
+
+
+class SyntheticDataConfig(Section):
+    """Dialogues that the project makes itself. Gold of the two tasks comes from different dialogues."""
+
+    kind: Literal["synthetic"]
+    """Dialogues that the project makes itself; nothing has to be there."""
+    domain: Literal["film", "travel"] = "film"
+    """What the dialogues with gold labels are about."""
+    target: Literal["film", "travel"] = "film"
+    """What dev, test and the unlabeled pool are about; another one than `domain` is domain generalisation."""
+    csrl_labels: Count = 300
+    """Labelled predicates that CSRL starts with, drawn with the seed."""
+    rewriting_labels: Count = 500
+    """Labelled dialogues that rewriting starts with, drawn with the seed."""
+    dev: Count = 300
+    """Dialogues of dev."""
+    test: Count = 1000
+    """Dialogues of test."""
+    pool: Count = 2000
+    """Unlabeled dialogues."""
+    bridge_sentences: Count = 4000
+    """Labelled sentences that a trained bridge learns from; a tenth of them is its dev."""
+
+
+class PublicDataConfig(Section):
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA, in the splits that all experiments share."""
+
+    kind: Literal["public"]
+    """The public datasets, found by --data-dir or FRIEND_TRAINING_DATA; `friend-train data list` names them."""
+    scenario: Literal["few-shot", "domain-generalisation"]
+    """Few-shot tests in the domain of the labels, domain generalisation in another one."""
+    csrl_labels: Count | None = None
+    """Labelled predicates that CSRL starts with, drawn with the seed; null takes all there are."""
+    rewriting_labels: Count | None = None
+    """Labelled dialogues that rewriting starts with, drawn with the seed; null takes all there are."""
+    dev: Count | None = 300
+    """Predicates and dialogues of dev; null takes all there are."""
+    pool: Count = 3000
+    """Unlabeled dialogues."""
+    finder: Literal["ltp-verbs", "ltp-framed-verbs", "hanlp-frames"] = "ltp-framed-verbs"
+    """Who finds the predicates of unlabeled dialogues: LTP, or HanLP where that is the bridge."""
+    ltp: str | None = "ltp-tiny-zh-srl"
+    """LTP's folder, or its name below FRIEND_TRAINING_MODELS; null where the finder is HanLP."""
+    pool_of: Literal["chats", "labelled"] = "chats"
+    """Dialogues that nobody has labelled, or training dialogues that were not drawn, whose hidden gold can tell which
+    pseudo-labels are right (few-shot only)."""
+    pool_corpora: tuple[PoolCorpus, ...] = ()
+    """Chats to take for the pool, as many of each; with none named, LCCC as in the paper and others when it is used
+    up."""
+
+    @field_validator("ltp")
+    @classmethod
+    def _ltp_is_named_where_it_is_used(cls, ltp: str | None, given: ValidationInfo) -> str | None:
+        if ltp is None and given.data.get("finder") != "hanlp-frames":
+            raise ValueError("this finder is LTP's: name its folder, or let finder be hanlp-frames")
+        return ltp
+
+    @field_validator("pool_of")
+    @classmethod
+    def _labels_are_left_over(cls, pool_of: str, given: ValidationInfo) -> str:
+        if pool_of == "labelled" and given.data.get("scenario") != "few-shot":
+            raise ValueError("labels are left over only in few-shot: all others of the target domain are dev or test")
+        return pool_of
+
+
+class FileDataConfig(Section):
+    """Your own files, in any known format."""
+
+    kind: Literal["files"]
+    """Your own files, in any format that `friend-train data` knows; paths begin at --data-dir."""
+    csrl_train: str
+    """Dialogues with labelled predicates, to train CSRL on."""
+    csrl_dev: str
+    """The same for dev: early stopping, and the choice of an iteration."""
+    csrl_test: str
+    """The same for test, which nothing is chosen by."""
+    rewriting_train: str
+    """Dialogues with rewrites, to train rewriting on."""
+    rewriting_dev: str
+    """The same for dev."""
+    rewriting_test: str
+    """The same for test."""
+    pool: str
+    """Unlabeled dialogues with the predicates that the file gives; a folder, a pattern with * or an address (s3://…)
+    is a pool of shards, which is never held in memory and whose broken dialogues are set aside."""
+
+
+# The pick threshold: a number, or what it is to be found by (the paper's open question).
+
+
+class PrecisionThresholdConfig(Section):
+    """Found anew in each iteration on dev, which is labelled as if it had no labels (loop/thresholds.py)."""
+
+    precision: Share
+    """The share of the chosen that is to be right, by dev; the lowest such threshold is taken."""
+    confidence: Annotated[float | None, Field(ge=0.5, lt=1, exclude_if=lambda given: given is None)] = None
+    """How sure that is to be: 0.9 keeps the promise in nine runs of ten. Null makes it an estimate, no promise."""
+
+
+class FalseDiscoveryConfig(Section):
+    """Found anew in each iteration by conformal selection on dev."""
+
+    false_discovery: Annotated[float, Field(gt=0, lt=1)]
+    """The share of the chosen that is wrong at most, on average over runs."""
+
+
+class ShareThresholdConfig(Section):
+    """Found anew in each iteration on the pool itself."""
+
+    share: Share
+    """The share of the units that can be chosen that is to be chosen."""
+
+
+FoundThreshold = PrecisionThresholdConfig | FalseDiscoveryConfig | ShareThresholdConfig
+
+
+def _kind(given: Any) -> str | None:
+    match given:
+        case PrecisionThresholdConfig() | {"precision": _}:
+            return "precision"
+        case ShareThresholdConfig() | {"share": _}:
+            return "share"
+        case FalseDiscoveryConfig() | {"false_discovery": _}:
+            return "false discovery"
+        case dict():
+            return None
+        case _:
+            return "number"
+
+
+PickThreshold = Annotated[
+    Annotated[Share, Tag("number")]
+    | Annotated[PrecisionThresholdConfig, Tag("precision")]
+    | Annotated[ShareThresholdConfig, Tag("share")]
+    | Annotated[FalseDiscoveryConfig, Tag("false discovery")],
+    Discriminator(
+        _kind,
+        custom_error_type="threshold",
+        custom_error_message="expected a number, {precision: 0.8}, {precision: 0.8, confidence: 0.9},"
+        " {false_discovery: 0.2} or {share: 0.1}",
+    ),
+]
+
+
+def pick_of(threshold: float | FoundThreshold) -> selector.Pick:
+    """The rule that a selector picks by."""
+    match threshold:
+        case PrecisionThresholdConfig(precision=target, confidence=confidence):
+            return selector.Precision(target, confidence=confidence)
+        case FalseDiscoveryConfig(false_discovery=level):
+            return selector.FalseDiscovery(level)
+        case ShareThresholdConfig(share=fraction):
+            return selector.Share(fraction)
+        case _:
+            return selector.Threshold(threshold)
+
+
+def in_words(threshold: Any) -> str:
+    """As a config's JSON has it: 0.6, precision 0.8, share 0.1."""
+    return (
+        " ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in threshold.items())
+        if isinstance(threshold, dict)
+        else f"{threshold:g}"
+    )
+
+
+Mark = Literal["after", "input"]
+"""`PredicateMark` of tasks/role_labelling.py, written again: that imports torch, and a config must not wait for it."""
+
+
+Repeats = Literal["apart", "joined", "once"]
+"""`Adjacent` of tasks/role_labelling.py, for the same reason."""
+
+
+def _known(method: str) -> str:
+    if method not in METHODS:
+        raise ValueError(f"there is no such method; known are {', '.join(METHODS)}")
+    return method
+
+
+Method = Annotated[str, AfterValidator(_known)]
+"""The name of a method; methods/registry.py lists them all."""
+
+
+def _device(name: str) -> str:
+    """By its spelling alone: whether this machine has it is asked when networks are made (nn/devices.py)."""
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", name):
+        raise ValueError("expected auto, cpu, cuda, cuda:N or mps")
+    return name
+
+
+Device = Annotated[str, AfterValidator(_device)]
+
+
+class ScratchEncoderConfig(Section):
+    """A small transformer of our own making (nn/pretraining.py)."""
+
+    kind: Literal["scratch"]
+    """A small transformer of our own making; its word embeddings come from the unlabeled text."""
+    layers: Count = 2
+    """Layers of the transformer."""
+    width: Count = 128
+    """Numbers per token."""
+    heads: Count = 4
+    """Attention heads; each needs an even part of the width."""
+    dropout: Share = 0.1
+    """Share of the numbers that training leaves out at random."""
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> Self:
+        # Rotary positions turn the numbers of a head in pairs.
+        if self.width % (2 * self.heads):
+            raise ValueError(f"{self.heads} heads cannot share a width of {self.width}: each needs an even part of it")
+        return self
+
+
+class PretrainedEncoderConfig(Section):
+    """Any encoder of transformers with a fast tokenizer."""
+
+    kind: Literal["pretrained"]
+    """Any encoder of transformers with a fast tokenizer."""
+    source: str
+    """Its folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
+
+
+class TrainedBridgeConfig(Section):
+    """Our own sentence SRL model: it is given the predicate and answers for it. Trained before everything else."""
+
+    kind: Literal["trained"]
+    """Our own sentence SRL model, trained before everything else: it is given the predicate and answers for it."""
+    steps: Count = 1000
+    """Training steps."""
+    patience: Count | None = None
+    """Training stops after so many evaluations on dev without a better one; null never stops early."""
+    dev: Count = 300
+    """Sentences that early stopping evaluates on."""
+    predicate_mark: Mark = "after"
+    """Where the bridge is told of its predicate: in the encoder's input, or after the encoder, which is faster."""
+    adjacent: Repeats = "apart"
+    """Where a role may begin anew: right behind itself (apart), only after something else (joined), or nowhere (once:
+    of several spans the likeliest is taken)."""
+
+
+class LtpBridgeConfig(Section):
+    """LTP's parser."""
+
+    kind: Literal["ltp"]
+    """LTP's sentence SRL parser."""
+    source: str = "ltp-tiny-zh-srl"
+    """Its folder, or its name below FRIEND_TRAINING_MODELS."""
+
+
+class HanlpBridgeConfig(Section):
+    """A pre-trained model of HanLP."""
+
+    kind: Literal["hanlp"]
+    """A pre-trained model of HanLP (the extra friend-training[hanlp])."""
+    model: str = "CLOSE_TOK_POS_NER_SRL_DEP_SDP_CON_ELECTRA_SMALL_ZH"
+    """HanLP's name of the model."""
+
+
+class TrainingConfig(Section):
+    """AdamW with warm-up and linear decay; two rates, because heads start from nothing and encoders do not."""
+
+    batch_size: Count = 16
+    """Examples per training step; lower it where memory is short."""
+    encoder_rate: Rate = 1e-4
+    """Learning rate of the encoder."""
+    head_rate: Rate = 1e-3
+    """Learning rate of what stands on the encoder and starts from nothing."""
+    weight_decay: Annotated[float, Field(ge=0)] = 0.01
+    """AdamW's weight decay."""
+    warm_up: Share = 0.1
+    """Share of the steps in which the rates rise; then they fall to zero in a line."""
+    clip: Rate = 1.0
+    """Longest norm of the gradients; longer ones are cut to it."""
+    look_every: Count = 50
+    """Steps between two evaluations on dev; the best weights are kept."""
+    early_stopping_units: Count = 300
+    """Units of dev that those evaluations see at most."""
+    labelling_pieces: Count = 1024
+    """Tokens per batch when the model predicts; lower it where memory is short."""
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """What the encoder computes in, in training and when it labels; bf16 is fast on processors that have it."""
+
+
+class SelectionConfig(Section):
+    """How pseudo-labels of a task are chosen."""
+
+    score: Literal["paper", "learned"] = "paper"
+    """What pseudo-labels are chosen by: the paper's mix of confidence and match, or the probability of being right that
+    is fitted on dev in each iteration."""
+    pick: PickThreshold | None = None
+    """The rule, as `pick_threshold` of the task has it, in whose place it is taken; null leaves it to that."""
+
+
+class TaskConfig(Section):
+    """One task of the run: its Base, its updates, its selector."""
+
+    base_steps: Count = 400
+    """Training steps of Base, the model that all methods start from."""
+    base_patience: Count | None = 4
+    """Base stops after so many evaluations on dev without a better one; null never stops early."""
+    update_steps: Count = 150
+    """Training steps of each iteration's update on gold and chosen pseudo-labels."""
+    restart: bool = False
+    """Whether an update starts from the encoder again; otherwise it goes on from the last weights."""
+    pseudo_weight: Annotated[float, Field(ge=0)] = 1.0
+    """The paper's λ: what a pseudo-label weighs in the loss, where gold weighs 1."""
+    pick_threshold: PickThreshold = 0.6
+    """The score from which a pseudo-label is chosen: a number, {precision: 0.8} (of the chosen so many are expected to
+    be right, by dev) or {share: 0.1} (of the units that can be chosen)."""
+    sst_threshold: PickThreshold = 0.6
+    """The same for self-training, whose score is the confidence alone."""
+    confidence_weight: Share = 0.2
+    """The paper's α and β: what confidence weighs in the score; the match with the friend weighs the rest."""
+    content: Literal["any", "only"] = "only"
+    """Whether any label may be chosen, or only one that says something: an argument, an insertion."""
+    balance: Literal["none", "gold", "dev"] = "none"
+    """Whether labels of each kind (an argument in another turn or none; a rewrite that changes something or not) are
+    chosen as often as gold has them, or dev, for a domain that gold is not of."""
+    selection: SelectionConfig = SelectionConfig()
+    """How pseudo-labels are chosen by methods that compare with a friend."""
+    training: TrainingConfig = TrainingConfig()
+    """How this task's model is trained."""
+
+    @property
+    def pick(self) -> float | FoundThreshold:
+        """The rule of methods that compare with a friend."""
+        return self.pick_threshold if self.selection.pick is None else self.selection.pick
+
+
+class LocalEngineConfig(Section):
+    """Label the pool on this machine."""
+
+    kind: Literal["local"]
+    """This machine labels the pool."""
+    workers: Count = 1
+    """One works in this process, more in as many processes of their own."""
+
+
+class RayEngineConfig(Section):
+    """Label the pool on a Ray cluster."""
+
+    kind: Literal["ray"]
+    """A Ray cluster labels the pool (the extra friend-training[ray])."""
+    address: str | None = None
+    """The cluster's address; 'auto' is the one this machine belongs to, null one that is started here and now."""
+    workers: Count | None = None
+    """Shards in work at a time; null is as many as the cluster has processors."""
+
+
+THIS_PROCESS = LocalEngineConfig(kind="local", workers=1)
+
+
+class Config(Section):
+    """What every config has. Each kind of config adds where its tasks, friendships and data come from."""
+
+    name: PlainName
+    """What the run is called, in tables and in the name of its folder."""
+    seed: Annotated[int, Field(ge=0)] = 1
+    """Draws labels, weights and batches; the same seed gives the same bits."""
+    threads: Count = 1
+    """Batches labelled side by side, and threads that share a training batch; another number is another run, as
+    another seed is. One is best where several runs go on at once (--jobs)."""
+    methods: tuple[Method, ...] = ("base", "sst", "fdt")
+    """Methods to run, each after those that it needs (docs/methods.md)."""
+    iterations: Annotated[int, Field(ge=0)] = 2
+    """How often the pool is labelled and the models updated; the best iteration on dev is reported."""
+    shard_size: Count = 1000
+    """Inputs of the pool that are labelled and stored together; a stopped run loses one shard at most."""
+    engine: Annotated[LocalEngineConfig | RayEngineConfig, Field(discriminator="kind")] = THIS_PROCESS
+    """Who labels the pool; the results are the same."""
+    device: Device = "auto"
+    """Where networks compute: cpu, cuda, cuda:N (a graphics card), mps (Apple's), or auto, the best that is there; a
+    run may be resumed on another one."""
+
+    @property
+    @abstractmethod
+    def sections(self) -> Mapping[str, TaskConfig]:
+        """What the config says of each task, by the task's name."""
+
+    @property
+    @abstractmethod
+    def kinds(self) -> Mapping[str, str]:
+        """The kind of each task (study/kinds.py), by the task's name."""
+
+    @field_validator("methods")
+    @classmethod
+    def _methods_can_run_in_this_order(cls, methods: tuple[Method, ...]) -> tuple[Method, ...]:
+        for number, method in enumerate(methods):
+            missing = [name for name in METHODS[method].needs if name not in methods[:number]]
+            if missing:
+                raise ValueError(f"{method} needs {' and '.join(missing)} before it in the list")
+        return methods
+
+
+# Tasks of any kind, with files of your own. What each kind is made of: study/kinds.py.
+
+
+TEXT_RATE = 4e-5
+
+
+class OwnTaskConfig(TaskConfig):
+    """A task whose examples are files of your own. Paths begin at --data-dir, or at the config's folder."""
+
+    gold: str | None = None
+    """Labelled examples to train on: CSV, TSV, JSONL or Parquet; gzip too."""
+    dev: str | None = None
+    """The same for dev: early stopping, thresholds, and the choice of an iteration."""
+    test: str | None = None
+    """The same for test, which nothing is chosen by."""
+    draw: Count | None = None
+    """So many examples of gold are drawn with the seed; null takes all there are."""
+    id: str | None = None
+    """The column of the ids; null makes ids of the file's name and the row."""
+
+
+class TextTaskConfig(OwnTaskConfig):
+    """A task that labels a text."""
+
+    text: str = "text"
+    """The column of the text."""
+    label: str = "label"
+    """The column of the label."""
+    metric: Literal["accuracy", "macro_f1"] = "accuracy"
+    """The score on dev that stops training and compares iterations."""
+
+
+class TextClassificationConfig(TextTaskConfig):
+    """A text classifier on any encoder."""
+
+    kind: Literal["text-classification"]
+    """A text classifier on any encoder of transformers."""
+    encoder: str
+    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
+    max_length: Annotated[int, Field(ge=8)] = 128
+    """Tokens of a text that the model sees, special ones included; the end is cut."""
+    training: TrainingConfig = TrainingConfig(encoder_rate=TEXT_RATE)
+    """How this task's model is trained."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only one that says something."""
+
+
+class TokenClassificationConfig(OwnTaskConfig):
+    """A tagger on any encoder."""
+
+    kind: Literal["token-classification"]
+    """A tagger on any encoder of transformers."""
+    encoder: str
+    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
+    words: str = "words"
+    """The column of the words: a list, or a text with blanks between words."""
+    tags: str = "tags"
+    """The column of the tags, one for each word."""
+    metric: Literal["span_f1", "accuracy"] | None = None
+    """The score on dev; null is span_f1 where all tags are BIO, else accuracy."""
+    training: TrainingConfig = TrainingConfig(encoder_rate=TEXT_RATE)
+    """How this task's model is trained."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only one with a tag other than O."""
+
+
+class EstimatorConfig(TextTaskConfig):
+    """A classifier of scikit-learn over words or characters of a text. It takes no steps: each update trains anew."""
+
+    kind: Literal["estimator"]
+    """A classifier of scikit-learn (the extra friend-training[sklearn])."""
+    model: Literal["tf-idf-words", "tf-idf-characters"] = "tf-idf-words"
+    """A logistic regression over words or over characters, single ones and pairs, whose vocabulary is the pool's."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only one that says something."""
+
+
+class AnswerFileConfig(TextTaskConfig):
+    """A friend that is never trained: labels from a file, by the id of the input."""
+
+    kind: Literal["answer-file"]
+    """Labels from a file, made elsewhere: never trained."""
+    file: str
+    """JSONL or CSV with id, label and confidence; an id that is missing has no answer."""
+
+
+class EndpointConfig(TextTaskConfig):
+    """A friend that is never trained: a language model behind an OpenAI-style address."""
+
+    kind: Literal["endpoint"]
+    """A language model behind an OpenAI-style address: never trained."""
+    url: str
+    """The address up to /v1, such as http://localhost:8000/v1."""
+    model: str
+    """The model's name there."""
+    prompt: str
+    """What it is asked; {text} is the text."""
+    labels: tuple[str, ...]
+    """The labels it may answer with."""
+    cache: str
+    """The file that keeps its answers: what was asked once is never asked again."""
+    samples: Count = 1
+    """How often it is asked for each text; the share of the label given most often is its confidence."""
+    budget: Count | None = None
+    """So many requests at most, those whose answers are saved included; null sets no limit."""
+    concurrency: Count = 4
+    """Requests under way at once."""
+    key_variable: str | None = None
+    """The environment variable that holds the key; the key itself is written nowhere."""
+
+
+class GivenTaskConfig(TaskConfig):
+    """A task that FriendTrainer was given as a Python object of your own."""
+
+    kind: Literal["python"]
+    """An object of your own: only the program that made it can go on with the run."""
+
+
+OwnTask = Annotated[
+    TextClassificationConfig
+    | TokenClassificationConfig
+    | EstimatorConfig
+    | AnswerFileConfig
+    | EndpointConfig
+    | GivenTaskConfig,
+    Field(discriminator="kind"),
+]
+
+
+class PairConfig(Section):
+    """Two tasks that are friends, by name."""
+
+    first: PlainName
+    """One task."""
+    second: PlainName
+    """The other."""
+    name: PlainName | None = None
+    """What the friendship is called; null is FIRST-SECOND."""
+
+
+Meanings = dict[str, str | tuple[str, ...] | None]
+
+
+class LabelsFriendshipConfig(PairConfig):
+    """Labels of one task mean labels of the other."""
+
+    kind: Literal["labels"] = "labels"
+    """Labels of one task mean labels of the other."""
+    means: Meanings | Literal["learned"]
+    """What each label of `first` means among those of `second`: one label, a list of which any will do, or null, where
+    it has nothing to say. `learned` estimates the table from what both Bases predict for the pool."""
+
+
+class TagsFriendshipConfig(PairConfig):
+    """Tags of one task mean tags of the other, word by word."""
+
+    kind: Literal["tags"]
+    """Tags of one task mean tags of the other, word by word."""
+    means: Meanings
+    """What each tag of `first` means among those of `second`, as for labels."""
+
+
+class GivenFriendshipConfig(PairConfig):
+    """A friendship that FriendTrainer was given as a Python object."""
+
+    kind: Literal["python"]
+    """An object of your own: only the program that made it can go on with the run."""
+
+
+OwnFriendship = Annotated[
+    Annotated[LabelsFriendshipConfig, Tag("labels")]
+    | Annotated[TagsFriendshipConfig, Tag("tags")]
+    | Annotated[GivenFriendshipConfig, Tag("python")],
+    Discriminator(
+        lambda given: given.get("kind", "labels") if isinstance(given, Mapping) else given.kind,
+        custom_error_type="friendship",
+        custom_error_message="kind is labels, tags or python",
+    ),
+]
+
+
+class PoolConfig(Section):
+    """Unlabeled inputs. Columns of labels, where the file has some, are seen by no model: they only tell in the report
+    which pseudo-labels are right."""
+
+    file: str
+    """CSV, TSV, JSONL, Parquet or plain text, one input a line; gzip too."""
+    text: str = "text"
+    """The column of the text."""
+    words: str | None = None
+    """The column of the words, where tasks need words; null splits the text."""
+    id: str | None = None
+    """The column of the ids; null makes ids of the file's name and the row."""
+    hidden: dict[PlainName, str] = {}
+    """Columns of gold labels by task, for counting only."""
+    most: Count | None = None
+    """So many inputs, drawn with the seed; null takes all."""
+    held_out: Literal["dropped", "kept"] = "dropped"
+    """What becomes of texts that also stand in gold, dev or test of a task."""
