@@ -34,8 +34,9 @@ TASKS = ("rewriting", "coreference")
 GOLD, POOL, SHARE = 100, 1500, 0.25
 ITERATIONS = 1
 MAX_LENGTH = 96
+MATCH_WEIGHT = 2.0
 METHODS = (
-    *("base", "base-same-steps", "sst", "fdt", "fdt-merged"),
+    *("base", "base-same-steps", "sst", "fdt", "fdt-merged", "fdt-joint"),
     *("fdt-shuffled", "random-as-many", "sst-as-many", "friends-labels", "fdt-perfect-friend"),
 )
 """In the order of running: the controls choose as many as FDT did."""
@@ -158,8 +159,10 @@ class Study:
             return run, base_same_steps(run, self.plans, settings=self.settings)
         if method == "sst":
             return run, sst(run, self.choosing(1.0), self.pool, **common)
-        if method in ("fdt", "fdt-merged"):
-            chosen = coreference_rewriting(merged=method == "fdt-merged")
+        if method in ("fdt", "fdt-merged", "fdt-joint"):
+            chosen = coreference_rewriting(
+                merged=method == "fdt-merged", joint=MATCH_WEIGHT if method == "fdt-joint" else None
+            )
             return run, fdt(run, self.choosing(), [chosen], self.pool, **common)
         if method == "fdt-shuffled":
             return run, fdt(run, self.choosing(), [shuffled(friends, seed=self.seed)], self.pool, **common)

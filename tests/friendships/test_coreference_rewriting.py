@@ -1,13 +1,18 @@
 """Rewriting and coreference as friends: what each says, when it abstains, and what it proposes."""
 
+import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from friend_training.core.friendship import Match
-from friend_training.core.task import Prediction
+from friend_training.core.joint import decide
+from friend_training.core.task import FitPlan, Prediction
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, rewrite_of_links
-from friend_training.tasks.coreference.task import unit_of
+from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.coreference.task import coreference_task, unit_of
+from friend_training.tasks.rewriting.word_task import word_rewriting_task
 from friend_training.tasks.rewriting.words import (
     FUNCTION_WORDS,
     build_word_script,
@@ -15,7 +20,9 @@ from friend_training.tasks.rewriting.words import (
     with_function_words,
 )
 from friend_training.testing import check_friendship
-from friend_training.types import Dialogue, Link, Mention, Rewrite, Turn
+from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Rewrite, RewritingExample, Turn
+
+SETTINGS = TrainingSettings(batch_size=4, look_every=2)
 
 GIVEN = Dialogue("d/turn3", (Turn("user", "Ring Ann Lee or Bob"), Turn("user", "is her number new , Ann ?")))
 HER, NUMBER = Mention(1, 3, 6), Mention(1, 7, 13)
@@ -93,4 +100,31 @@ def test_the_friendship_conforms() -> None:
         first=[rewrite(FULL), rewrite(FULL)],
         second=said,
         agreeing=[0],
+    )
+
+
+def test_labels_decided_on_together(tiny_encoder: Path) -> None:
+    """With a heavy match an untrained rewriter takes what the link proposes; without any it keeps its own."""
+    given = Dialogue("d/turn2", (Turn("A", "call ann"), Turn("B", "tell her")))
+    ann, her = Mention(0, 5, 8), Mention(1, 5, 8)
+    rewriter, linker = word_rewriting_task(tiny_encoder, SETTINGS), coreference_task(tiny_encoder, SETTINGS)
+    rewriter.fit([RewritingExample(given, "tell her")], [], dev=[], plan=FitPlan(seed=1, steps=1))
+    linker.fit([CoreferenceExample(given, ((ann, her),))], [], dev=[], plan=FitPlan(seed=1, steps=1))
+    own, links = rewriter.predict([given]), [[Prediction(unit_of(given, her), Link(her, ann), 0.9)]]
+    texts = []
+    for weight in (0.0, 1000.0):
+        friends = coreference_rewriting(joint=weight)
+        assert friends.joint_first is not None
+        decided = decide(friends, friends.joint_first, (rewriter, linker), [given], (own, links), first=True)
+        texts.append(decided[0][0].label.text)
+    assert texts[1] == "tell ann"
+    best = rewriter.n_best([given], 8)
+    logs = rewriter.log_likelihood([given], [[[one.label for one in unit] for unit in units] for units in best])
+    sure = [one.confidence for one in best[0][0]]
+    assert [math.exp(value) for value in logs[0][0]] == pytest.approx(sure, abs=1e-6)
+    assert texts[0] == best[0][0][0].label.text
+    ranked = linker.n_best([given], 5)
+    likely = linker.log_likelihood([given], [[[one.label for one in unit] for unit in units] for units in ranked])
+    assert [math.exp(value) for value in likely[0][0]] == pytest.approx(
+        [one.confidence for one in ranked[0][0]], abs=1e-6
     )

@@ -9,7 +9,7 @@ one entity only the first is written out.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from friend_training.core.friendship import Friendship, Match
+from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions
 from friend_training.core.task import Prediction
 from friend_training.tasks.coreference.mentions import is_pronoun, queried
 from friend_training.tasks.rewriting.words import (
@@ -232,10 +232,45 @@ def merge_rewrites(
     return merged
 
 
+def propose_edits(inputs: Sequence[Given], likeliest: Candidates, friends: Predictions) -> list[list[list[Prediction]]]:
+    """What links make of each of the rewriter's own likeliest rewrites, for labels that are decided on together."""
+    found = []
+    for given, [candidates], links in zip(inputs, likeliest, friends, strict=True):
+        dialogue, said = queried(given).dialogue, [unit.label for unit in links]
+        labels = {rewrite_of_links(dialogue, said, to=one.label) for one in candidates}
+        unit = candidates[0]
+        found.append(
+            [
+                [
+                    replace(unit, label=label, content=bool(label.insertions), kind="changed")
+                    for label in sorted(labels, key=lambda label: label.text)
+                    if label.insertions
+                ]
+            ]
+        )
+    return found
+
+
+def propose_antecedents(
+    inputs: Sequence[Given], likeliest: Candidates, friends: Predictions
+) -> list[list[list[Prediction]]]:
+    """What the rewrite puts in a mention's place as a link of it, for labels that are decided on together."""
+    own = [[candidates[0] for candidates in units] for units in likeliest]
+    return [[[] if one is None else [one] for one in units] for units in propose_links(inputs, own, friends)]
+
+
 def coreference_rewriting(
-    rewriting: str = "rewriting", coreference: str = "coreference", *, merged: bool = False
+    rewriting: str = "rewriting",
+    coreference: str = "coreference",
+    *,
+    merged: bool = False,
+    joint: float | None = None,
 ) -> Friendship:
-    """Rewriting by words and coreference, by name, as friends; `merged` trains rewriting on labels that both make."""
+    """Rewriting by words and coreference, by name, as friends.
+
+    `merged` trains rewriting on labels that both make; with `joint`, the weight γ of the match, both tasks' labels are
+    decided on together.
+    """
     return Friendship(
         f"{rewriting}-{coreference}",
         rewriting,
@@ -246,6 +281,8 @@ def coreference_rewriting(
         merge_first=merge_rewrites if merged else None,
         propose_first=propose_rewrites,
         propose_second=propose_links,
+        joint_first=None if joint is None else Joint(joint, best=8, propose=propose_edits),
+        joint_second=None if joint is None else Joint(joint, best=8, propose=propose_antecedents),
     )
 
 

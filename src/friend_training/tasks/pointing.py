@@ -107,20 +107,51 @@ class Pointed:
     logs: NDArray[np.float64]
 
 
-def likeliest_spans(first: Head, last: Head, turn: Tensor, *, n: int = 1) -> Pointed:
-    """Of all spans within a turn, and of none, the n likeliest, with the logs of their probabilities."""
+def span_logs(first: Head, last: Head, turn: Tensor) -> Tensor:
+    """The log-probabilities of all spans within a turn, and of none, for each slot: [B, N, M, L].
+
+    The span of l + 1 tokens from token m on stands at [m, l]; none at [NOTHING, 0].
+    """
     starts, ends = first.logits.double(), last.logits.double()  # [B, N, M]
     size = starts.size(2)
-    spans = torch.full((*starts.shape, min(LONGEST, size)), -torch.inf, dtype=torch.double)  # [B, N, M, L]
+    spans = torch.full((*starts.shape, min(LONGEST, size)), -torch.inf, dtype=torch.double)
     for more in range(spans.size(3)):
         within = turn[:, : size - more] == turn[:, more:]
         within = (within & (turn[:, more:] != NO_TURN)).unsqueeze(1)
         scores = starts[:, :, : size - more] + ends[:, :, more:]
-        spans[:, :, : size - more, more] = scores.masked_fill(~within, -torch.inf)
+        impossible = ~within | (scores < MASKED / 2)
+        spans[:, :, : size - more, more] = scores.masked_fill(impossible, -torch.inf)
     spans[:, :, NOTHING, 0] = starts[:, :, NOTHING] + ends[:, :, NOTHING]
+    return spans - spans.logsumexp(dim=(2, 3), keepdim=True)
+
+
+def likeliest_spans(first: Head, last: Head, turn: Tensor, *, n: int = 1) -> Pointed:
+    """Of all spans within a turn, and of none, the n likeliest, with the logs of their probabilities."""
+    spans = span_logs(first, last, turn)
     flat = spans.flatten(2)  # [B, N, M · L]
-    best, place = flat.topk(min(n, flat.size(2)), dim=2)
+    logs, place = flat.topk(min(n, flat.size(2)), dim=2)
     begin = place // spans.size(3)
     end = begin + place % spans.size(3)
-    logs = best - flat.logsumexp(dim=2, keepdim=True)
     return Pointed(begin.numpy(), end.numpy(), logs.clamp(max=0.0).numpy())
+
+
+def likeliest_together(options: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The k likeliest ways of making D independent decisions: [B, D, options] logs → choices [B, k, D], logs [B, k].
+
+    Where there are fewer than k ways the others have the log-probability -inf.
+    """
+    rows, decisions, _ = options.shape
+    best = torch.full((rows, k), -torch.inf, dtype=options.dtype)
+    best[:, 0] = 0.0
+    made: list[tuple[Tensor, Tensor]] = []
+    for number in range(decisions):
+        sums = (best.unsqueeze(2) + options[:, number].unsqueeze(1)).flatten(1)  # [B, k · options]
+        best, place = sums.topk(k, dim=1)
+        made.append((place // options.size(2), place % options.size(2)))
+    rank = torch.arange(k).expand(rows, k)
+    choices = torch.zeros(rows, k, decisions, dtype=torch.long)
+    for number in reversed(range(decisions)):
+        before, choice = made[number]
+        choices[:, :, number] = choice.gather(1, rank)
+        rank = before.gather(1, rank)
+    return choices, best

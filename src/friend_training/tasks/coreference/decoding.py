@@ -6,7 +6,7 @@ import numpy as np
 
 from friend_training.nn.heads import Head
 from friend_training.tasks.coreference.model import CoreferenceBatch
-from friend_training.tasks.pointing import NOTHING, likeliest_spans
+from friend_training.tasks.pointing import NOTHING, likeliest_spans, span_logs
 from friend_training.types import Link, Mention
 
 Candidate = tuple[Link, float]
@@ -33,6 +33,33 @@ def decode_links(heads: Sequence[Head], batch: CoreferenceBatch, *, n: int = 1) 
                     place = Mention(int(layout.turn[first]), int(layout.start[first]), int(layout.end[last]))
                     candidates.append((Link(mention, None if first == NOTHING else place), probability))
             of_dialogue.append(candidates or [(Link(mention, None), 1.0)])
+        found.append(of_dialogue)
+    return found
+
+
+def log_likelihood_of_links(
+    heads: Sequence[Head], batch: CoreferenceBatch, labels: Sequence[Sequence[Sequence[Link]]]
+) -> list[list[list[float]]]:
+    """The log-probability of each of some links of every mention."""
+    spans = span_logs(heads[0], heads[1], batch.input.turn).numpy()
+    found = []
+    for row, (item, of_item) in enumerate(zip(batch.items, labels, strict=True)):
+        slots = {mention: slot for slot, mention in enumerate(item.seen)}
+        of_dialogue: list[list[float]] = []
+        for mention, links in zip(item.given.mentions, of_item, strict=True):
+            slot, logs = slots.get(mention), []
+            for link in links:
+                place: tuple[int, int] | None = (NOTHING, NOTHING + 1)
+                if link.antecedent is not None:
+                    at = link.antecedent
+                    place = item.rendered.covering(at.turn, at.start, at.end)
+                if slot is None:
+                    logs.append(0.0 if link.antecedent is None else -np.inf)
+                elif place is None or place[1] - place[0] > spans.shape[3]:
+                    logs.append(-np.inf)
+                else:
+                    logs.append(float(spans[row, slot, place[0], place[1] - place[0] - 1]))
+            of_dialogue.append(logs)
         found.append(of_dialogue)
     return found
 

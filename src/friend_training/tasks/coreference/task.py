@@ -14,7 +14,7 @@ from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.coreference.decoding import clusters_of_links, decode_links
+from friend_training.tasks.coreference.decoding import clusters_of_links, decode_links, log_likelihood_of_links
 from friend_training.tasks.coreference.mentions import gold_links, queried, without_speakers
 from friend_training.tasks.coreference.metrics import AntecedentScore, ClusterScore
 from friend_training.tasks.coreference.model import (
@@ -100,19 +100,32 @@ class CoreferenceDefinition:
         return collate_coreference(items, self.tokenizer.pad_id)
 
     def decode(self, heads: Sequence[Head], batch: CoreferenceBatch) -> list[list[Prediction]]:
+        return [[best for (best, *_) in units] for units in self.n_best(heads, batch, 1)]
+
+    def n_best(self, heads: Sequence[Head], batch: CoreferenceBatch, k: int) -> list[list[list[Prediction]]]:
+        """The k likeliest links of every mention."""
         return [
             [
-                Prediction(
-                    unit_of(item.given.dialogue, link.mention),
-                    link,
-                    min(1.0, probability),
-                    content=link.antecedent is not None,
-                    kind="none" if link.antecedent is None else "linked",
-                )
-                for ((link, probability), *_) in links
+                [
+                    Prediction(
+                        unit_of(item.given.dialogue, link.mention),
+                        link,
+                        min(1.0, probability),
+                        content=link.antecedent is not None,
+                        kind="none" if link.antecedent is None else "linked",
+                    )
+                    for link, probability in candidates
+                ]
+                for candidates in links
             ]
-            for item, links in zip(batch.items, decode_links(heads, batch), strict=True)
+            for item, links in zip(batch.items, decode_links(heads, batch, n=k), strict=True)
         ]
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: CoreferenceBatch, labels: Sequence[Sequence[Sequence[Link]]]
+    ) -> list[list[list[float]]]:
+        """Of each link; -inf where its antecedent is not seen, or does not stand before its mention."""
+        return log_likelihood_of_links(heads, batch, labels)
 
     def score(self, examples: Sequence[CoreferenceExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """The cuts of one dialogue are one group; its clusters are the closure of the links of all of them."""

@@ -25,7 +25,9 @@ from friend_training.tasks.pointing import (
     SpanPointer,
     Words,
     likeliest_spans,
+    likeliest_together,
     pointing_batch,
+    span_logs,
 )
 from friend_training.tasks.rewriting.metrics import WordScore
 from friend_training.tasks.rewriting.words import (
@@ -37,6 +39,9 @@ from friend_training.tasks.rewriting.words import (
     with_function_words,
 )
 from friend_training.types import Dialogue, Insertion, Rewrite, RewritingExample, dialogue_group, words_in
+
+_WAYS = 4
+"""So many spans of a slot, none among them, are considered for the likeliest scripts."""
 
 WordMetric = Literal["em", "edit_f1", "needed_em"]
 
@@ -210,17 +215,92 @@ class WordRewritingDefinition:
             found.append([self._prediction(item, script, float(sure[row, 1]), float(np.exp(logs)))])
         return found
 
+    def n_best(self, heads: Sequence[Head], batch: WordBatch, k: int) -> list[list[list[Prediction]]]:
+        """The likeliest scripts, and the utterance as it is among them, where it is one of the k."""
+        keeping, first, last, decided = heads
+        pointed = likeliest_spans(first, last, batch.input.turn, n=_WAYS)
+        only = torch.full((*batch.is_slot.shape, _WAYS), -torch.inf, dtype=torch.double)
+        only[..., 0] = 0.0
+        keeps = only.clone()
+        keeps[..., :2] = keeping.logits.double().log_softmax(dim=2)
+        spans = only.clone()
+        spans[..., : pointed.logs.shape[2]] = torch.from_numpy(pointed.logs)
+        # Where there is no word, the first choice is the only one; "keep" is the second class.
+        options = torch.cat(
+            [
+                torch.where(batch.is_word.unsqueeze(2), keeps, only),
+                torch.where(batch.is_slot.unsqueeze(2), spans, only),
+            ],
+            dim=1,
+        )
+        choices, logs = likeliest_together(options, k)
+        slots = batch.is_slot.size(1)
+        sure = decided.logits.double().softmax(dim=2)[:, 0].tolist()
+        found = []
+        for row, item in enumerate(batch.items):
+            of_item = [self._left(item, sure[row][0])]
+            for rank in torch.nonzero(logs[row].isfinite()).flatten().tolist():
+                ways = choices[row, rank, slots:, None].numpy()
+                script = _script(
+                    item,
+                    choices[row, rank, :slots].numpy(),
+                    np.take_along_axis(pointed.first[row], ways, axis=1)[:, 0],
+                    np.take_along_axis(pointed.last[row], ways, axis=1)[:, 0],
+                )
+                if script.text != item.dialogue.utterance.text:
+                    of_item.append(self._changed(item, script, sure[row][1] * float(logs[row, rank].exp())))
+            of_item.sort(key=lambda one: -one.confidence)
+            found.append([list({one.label: one for one in reversed(of_item)}.values())[::-1][:k]])
+        return found
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: WordBatch, labels: Sequence[Sequence[Sequence[Rewrite]]]
+    ) -> list[list[list[float]]]:
+        """Of the decision to leave u_t as it is, or of that to rewrite it and of every edit.
+
+        It is -inf where a script inserts what is not seen.
+        """
+        keeping, first, last, decided = heads
+        keep_logs = keeping.logits.double().log_softmax(dim=2).numpy()
+        spans = span_logs(first, last, batch.input.turn).numpy()
+        sure = decided.logits.double().log_softmax(dim=2)[:, 0].tolist()
+        found = []
+        for row, (item, [scripts]) in enumerate(zip(batch.items, labels, strict=True)):
+            logs = []
+            for script in scripts:
+                if not script.insertions and not script.deleted:
+                    logs.append(sure[row][0])
+                    continue
+                length = len(item.extended.utterance.text)
+                made = _targets(to_extended(script, item.dialogue), item.rendered, item.spans, length)
+                total = -np.inf
+                if made is not None:
+                    keep, begin, end, _ = made
+                    more = end - begin
+                    total = sure[row][1] + keep_logs[row, np.arange(len(keep)), keep].sum()
+                    fits = (more < spans.shape[3]).all()
+                    total += spans[row, np.arange(len(begin)), begin, more].sum() if fits else -np.inf
+                logs.append(float(total))
+            found.append([logs])
+        return found
+
     def _prediction(self, item: WordItem, script: Rewrite, rewrite: float, edits: float) -> Prediction:
         """`rewrite` is the probability that there is something to rewrite, `edits` that of the script."""
         dialogue = item.dialogue
         confidence = rewrite * edits
         changed = rewrite > 0.5 and script.text != dialogue.utterance.text and confidence >= self.unless_sure
-        if not changed:
-            return Prediction(
-                dialogue.id, Rewrite(dialogue.utterance.text), min(1.0, 1 - rewrite), content=False, kind="unchanged"
-            )
-        label = from_extended(script, dialogue)
-        return Prediction(dialogue.id, label, min(1.0, confidence), content=bool(label.insertions), kind="changed")
+        return self._changed(item, script, confidence) if changed else self._left(item, 1 - rewrite)
+
+    @staticmethod
+    def _left(item: WordItem, confidence: float) -> Prediction:
+        label = Rewrite(item.dialogue.utterance.text)
+        return Prediction(item.dialogue.id, label, min(1.0, confidence), content=False, kind="unchanged")
+
+    @staticmethod
+    def _changed(item: WordItem, script: Rewrite, confidence: float) -> Prediction:
+        label = from_extended(script, item.dialogue)
+        content = bool(label.insertions)
+        return Prediction(item.dialogue.id, label, min(1.0, confidence), content=content, kind="changed")
 
     def score(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """All cuts of a dialogue are one group."""
