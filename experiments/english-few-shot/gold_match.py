@@ -1,32 +1,18 @@
-"""Gold against gold: the matching score of gold links with gold rewrites, and what shuffling leaves of it.
+"""Gold against gold: the matching score of gold links with gold rewrites, and what shuffling leaves of it."""
 
-python experiments/english-few-shot/gold_match.py [--part dev]
-"""
-
-import argparse
-import json
-import os
-from pathlib import Path
+from collections.abc import Sequence
 
 from friend_training.core.task import Prediction
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, propose_rewrites
 from friend_training.methods.controls import shuffled
 from friend_training.tasks.coreference.mentions import find_mentions, gold_links, without_speakers
 from friend_training.tasks.coreference.task import unit_of
-from friend_training.tasks.rewriting.metrics import WordScore, needed_em_of, word_em_of
 from friend_training.tasks.rewriting.words import FUNCTION_WORDS, build_word_script, from_extended, with_function_words
 from friend_training.types import Rewrite
-from study import Data, mudoco
+from study import Data
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--part", default="dev", choices=("gold", "dev", "half", "test"))
-    data = mudoco(Path(os.environ["FRIEND_TRAINING_DATA"]))
-    print(json.dumps(measure(data, getattr(data, parser.parse_args().part)), indent=1))
-
-
-def measure(data: Data, ids: list[str]) -> dict[str, float]:
+def measure(data: Data, ids: Sequence[str]) -> dict[str, float]:
     examples = [data.rewrites[id] for id in ids]
     extended = [with_function_words(e.dialogue, FUNCTION_WORDS) for e in examples]
     scripts = [build_word_script(d, e.rewrite) for d, e in zip(extended, examples, strict=True)]
@@ -58,26 +44,21 @@ def measure(data: Data, ids: list[str]) -> dict[str, float]:
         "match_per_mention": _mean([score for match in found for score in match.second]),
         "shuffled_per_mention": _mean([score for match in chance for score in match.second]),
         "abstains_per_mention": sum(s is None for m in found for s in m.second) / sum(len(m.second) for m in found),
-        **_proposals(data, ids),
         **_finder(data, ids),
     }
 
 
-def _proposals(data: Data, ids: list[str]) -> dict[str, float]:
-    """What the gold links alone make of the utterances: the ceiling of the friend's labels turned into rewrites."""
-    scores = WordScore()
-    for id in ids:
-        example = data.rewrites[id]
-        text = example.dialogue.utterance.text
-        links = [Prediction(id, link, 1.0, link.antecedent is not None) for link in gold_links(data.links[id])]
-        [[proposed]] = propose_rewrites([example.dialogue], [[Prediction(id, Rewrite(text), 1.0)]], [links])
-        made = text if proposed is None else proposed.label.text
-        scores += WordScore.of(made, example.rewrite, text)
-    row = scores.as_array()
-    return {"em_of_proposals": float(word_em_of(row)), "needed_em_of_proposals": float(needed_em_of(row))}
+def proposed_by_gold_links(data: Data, id: str) -> str:
+    """The utterance as the gold links alone would rewrite it: the ceiling of the friend's labels as rewrites."""
+    example = data.rewrites[id]
+    text = example.dialogue.utterance.text
+    gold = gold_links(without_speakers(data.links[id]))
+    links = [Prediction(id, link, 1.0, link.antecedent is not None) for link in gold]
+    [[proposed]] = propose_rewrites([example.dialogue], [[Prediction(id, Rewrite(text), 1.0)]], [links])
+    return text if proposed is None else str(proposed.label.text)
 
 
-def _finder(data: Data, ids: list[str]) -> dict[str, float]:
+def _finder(data: Data, ids: Sequence[str]) -> dict[str, float]:
     """Of the gold mentions that have an antecedent, how many are found; of the found ones, how many are gold."""
     gold, found, both = 0, 0, 0
     for id in ids:
@@ -88,10 +69,6 @@ def _finder(data: Data, ids: list[str]) -> dict[str, float]:
     return {"finder_recall": both / gold, "finder_precision": both / found}
 
 
-def _mean(values: list[float | None]) -> float:
+def _mean(values: Sequence[float | None]) -> float:
     known = [value for value in values if value is not None]
     return sum(known) / max(1, len(known))
-
-
-if __name__ == "__main__":
-    main()

@@ -44,21 +44,25 @@ def main() -> None:
                     load_checkpoint(study.tasks[name], run.checkpoint(name, outcomes[name].best_iteration))
                 chosen = what_was_chosen(run)
             record: dict[str, Any] = {"method": method, "seed": seed, "chosen": chosen, "tasks": {}}
+            counts: dict[str, Any] = {}
             for name in names:
-                record["tasks"][name] = scored(study, given.out / f"seed-{seed}", method, name)
+                record["tasks"][name] = scored(study, name, counts)
+            (given.record.parent / "counts").mkdir(exist_ok=True)
+            np.savez_compressed(given.record.parent / "counts" / f"{method}.{seed}.npz", **counts)
             record["seconds"] = round(time.monotonic() - began)
             began = time.monotonic()
             with given.record.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps(record) + "\n")
 
 
-def scored(study: Study, folder: Path, method: str, name: str) -> dict[str, Any]:
-    """The scores of the present weights on dev and on both tests; their counts by dialogue lie in `folder`."""
+def scored(study: Study, name: str, counts: dict[str, Any]) -> dict[str, Any]:
+    """The scores of the present weights on dev and on both tests; `counts` gets those of each dialogue of the tests."""
     found = {}
     for part in ("dev", "half", "test"):
         evaluation = study.tasks[name].evaluate(study.examples(name, getattr(study.data, part)))
         found[part] = {key: round(value, 2) for key, value in evaluation.items()}
-        np.save(folder / f"{method}.{name}.{part}.npy", evaluation.counts)
+        if part != "dev":
+            counts[f"{name}.{part}"] = evaluation.counts
     return found
 
 
