@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         json.dumps({"turns": [{"speaker": turn.speaker, "text": turn.text} for turn in one.dialogue.turns]}).encode()
         for one in generate(DIALOGUES, seed=4711, domain=Domain.FILM)
     ]
-    command = [sys.executable, "-m", "friend_training.cli.main", "serve", str(asked.run), "--port", "0"]
+    command = [sys.executable, "-m", "friend_training.cli", "serve", str(asked.run), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "200"}) as server:
         try:
             host, port = address_of(server)

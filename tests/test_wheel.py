@@ -108,7 +108,7 @@ def test_the_smallest_study_runs_outside_the_tree(installed: Path, elsewhere: Pa
     found = run(sys.executable, "-c", where, folder=elsewhere, PYTHONPATH=str(installed))
     assert Path(found.strip()).is_relative_to(installed)
     said = run(
-        *(sys.executable, "-m", "friend_training.cli.main", "run", "synthetic-few-shot", "--out", "ein Lauf, 运行"),
+        *(sys.executable, "-m", "friend_training.cli", "run", "synthetic-few-shot", "--out", "ein Lauf, 运行"),
         *(part for change in SMALLEST for part in ("--set", change)),
         folder=elsewhere,
         PYTHONPATH=str(installed),

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.options import listed, listed_seeds
-from friend_training.cli.progress import STOPPED, watching
+from friend_training.cli.progress import watching
 from friend_training.errors import DataError
 from friend_training.report.names import duration
 from friend_training.runs.files import check_output, write_text
@@ -284,7 +285,7 @@ def _prepare(todo: Sequence["Piece"], data_dir: Path | None, console: Console) -
 
 def _in_processes(folder: Path, runs: Path, todo: Sequence["Piece"], jobs: int, extra: list[str]) -> None:
     """Runs side by side: torch uses a second core badly on networks this small, a second run uses it well."""
-    command = [sys.executable, "-m", "friend_training.cli.main", "experiment", str(folder), "--runs", str(runs)]
+    command = [sys.executable, "-m", "friend_training.cli", "experiment", str(folder), "--runs", str(runs)]
 
     def work(piece: "Piece") -> int:
         variant = [] if piece.variant is None else ["--variants", piece.variant.name]

@@ -6,12 +6,14 @@ Whatever needs torch is imported inside the subcommands: `friend-train --help` a
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from friend_training import __version__
+from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.analyse import agreement, bridges, diagnose, theory
 from friend_training.cli.ask import ask
 from friend_training.cli.data import data
@@ -38,8 +40,21 @@ QUIET = {
 }
 """Libraries under us would draw bars and warnings of their own between our lines; whoever wants them sets these."""
 
+
+class _Commands(TyperGroup):
+    """All commands: whichever is interrupted says so in a line, where it has not said more itself."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Stopped.", err=True)
+            raise typer.Exit(STOPPED) from None
+
+
 app = typer.Typer(
     name="friend-train",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from friend_training.cli.__main__ import STOPPED
 from friend_training.errors import DeviceMemoryError, RunError
 from friend_training.report.names import method_in_words, step_in_words
 from friend_training.runs.files import explain_full_disk
@@ -127,10 +128,6 @@ def _bars(console: Console) -> Progress:
 
 BRIDGE = "srl"
 """The name of the task that a bridge of our own is."""
-
-
-STOPPED = 130
-"""The exit code of programs that SIGINT ended."""
 
 
 @contextmanager
