@@ -152,7 +152,7 @@ def chosen_table(folder: Path) -> Table:
         cells = [method_in_words(method), task, str(iteration), *numbers, *shares]
         table.add_row(*cells, *([_threshold(counts)] if found else []))
     if any(not counts.get("on_dev", {}).get("reached", True) for *_, counts in rows):
-        table.caption = "*: the precision that was aimed at could not be reached on dev; the best was taken."
+        table.caption = "*: not reached on dev. An estimate takes the best there was, a promise chooses nothing."
     return table
 
 
