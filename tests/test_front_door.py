@@ -43,12 +43,12 @@ NOT_NEEDED = {
     "accelerate",
     "tokenizers",
     "scipy",
-    "pandas",
     "matplotlib",
     "sklearn",
     "fastapi",
 }
-"""What makes up seconds of a command's start; a command that only reads results has no use for any of it."""
+"""What makes up seconds of a command's start; a command that only reads results has no use for any of it. (pandas is
+loaded by pyarrow itself, where it is installed.)"""
 
 AND_LOADED = """
 import sys

@@ -6,13 +6,25 @@ from typing import Any
 
 from friend_training.core.friendship import Friendship, Match, Propose
 from friend_training.core.task import Prediction
+from friend_training.data.splits import normalise
 from friend_training.errors import ConfigError
-from friend_training.friendships.labels import label_friendship
+from friend_training.friendships.labels import label_friendship, learned_means
+from friend_training.friendships.tags import span_friendship, tag_friendship
 from friend_training.loop.labelling import Audit
 from friend_training.methods.controls import oracle, shuffled
 from friend_training.methods.registry import MethodSpec
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Prepare
 from friend_training.study.config import FriendsConfig
-from friend_training.study.sections import GivenFriendshipConfig, LabelsFriendshipConfig
+from friend_training.study.kinds import gold_units, input_of
+from friend_training.study.run_data import RunData
+from friend_training.study.sections import (
+    GivenFriendshipConfig,
+    LabelsFriendshipConfig,
+    PairConfig,
+    TagsFriendshipConfig,
+)
+from friend_training.types import text_of
 
 Variant = Callable[[Friendship], Friendship]
 
@@ -129,14 +141,27 @@ class Objects:
 
 NO_OBJECTS = Objects()
 
+FEWEST_WITH_BOTH = 50
+"""Texts that gold of both tasks labels, from which on meanings are learned from them and not from predictions."""
 
-def own_friendships(config: FriendsConfig, given: Mapping[str, Friendship]) -> list[StudyFriendship]:
+
+Table = Mapping[str, Any]
+
+Learn = Callable[[LabelsFriendshipConfig], Table]
+"""The table of a friendship whose meanings are learned."""
+
+
+def own_friendships(config: FriendsConfig, given: Mapping[str, Friendship], learn: Learn) -> list[StudyFriendship]:
     """Those of a config; `given` are Python objects by name."""
-    return [_made(section, given) for section in config.friendships]
+    return [_made(section, given, learn) for section in config.friendships]
 
 
-def _made(section: Any, given: Mapping[str, Friendship]) -> StudyFriendship:
-    name = section.name or f"{section.first}-{section.second}"
+def name_of(section: PairConfig) -> str:
+    return section.name or f"{section.first}-{section.second}"
+
+
+def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyFriendship:
+    name = name_of(section)
     match section:
         case GivenFriendshipConfig():
             if name not in given:
@@ -146,7 +171,34 @@ def _made(section: Any, given: Mapping[str, Friendship]) -> StudyFriendship:
                 )
             return StudyFriendship(given[name])
         case LabelsFriendshipConfig():
-            if section.means == "learned":
-                raise ConfigError(f"friendship {name!r}: means is learned, which needs predictions of both Bases")
-            return StudyFriendship(label_friendship(section.first, section.second, section.means, name=name))
+            means = learn(section) if section.means == "learned" else section.means
+            return StudyFriendship(label_friendship(section.first, section.second, means, name=name))
+        case TagsFriendshipConfig():
+            make = tag_friendship if section.kind == "tags" else span_friendship
+            return StudyFriendship(make(section.first, section.second, section.means, name=name))
     raise ConfigError(f"friendship {name!r}: kind {section.kind} is not known")
+
+
+def means_step(section: PairConfig) -> Prepare:
+    """The step whose result is the table of a friendship that is learned."""
+    return Prepare(f"means-{name_of(section)}")
+
+
+def learn_table(run: Run, section: PairConfig, data: RunData, predict: Callable[[str], Sequence[Any]]) -> Table:
+    """What labels of the first task mean to the second: by texts that gold labels for both, else by what both Bases
+    predict for the pool (`predict`). It is learned once, and its table is in the run's folder."""
+
+    def learn() -> dict[str, Any]:
+        first, second = (
+            {normalise(text_of(input_of(one))): gold_units(one)[0][1] for one in data.tasks[name].gold}
+            for name in (section.first, section.second)
+        )
+        both = sorted(first.keys() & second.keys())
+        if len(both) >= FEWEST_WITH_BOTH:
+            found = learned_means([first[text] for text in both], [second[text] for text in both])
+        else:
+            found = learned_means(predict(section.first), predict(section.second))
+        told = {"agreement": found.agreement, "chance": found.chance, "pairs": found.pairs}
+        return told | {"means": found.table, "from": "gold" if len(both) >= FEWEST_WITH_BOTH else "predictions"}
+
+    return dict(run.do(means_step(section), learn)["means"])

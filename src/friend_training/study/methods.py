@@ -58,7 +58,7 @@ class MethodSetting:
 
     @property
     def friendships(self) -> list[Friendship]:
-        return friendships_of(self.setup.friendships, self.spec, seed=self.settings.seed, audit=self.audit)
+        return friendships_of(self.setup.friendships(), self.spec, seed=self.settings.seed, audit=self.audit)
 
     @property
     def paper(self) -> PaperPair:

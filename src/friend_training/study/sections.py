@@ -620,12 +620,12 @@ class LabelsFriendshipConfig(PairConfig):
 
 
 class TagsFriendshipConfig(PairConfig):
-    """Tags of one task mean tags of the other, word by word."""
+    """Tags of one task mean tags of the other, word by word, or span by span."""
 
-    kind: Literal["tags"]
-    """Tags of one task mean tags of the other, word by word."""
+    kind: Literal["tags", "spans"]
+    """Tags of one task mean tags of the other, word by word; or their BIO spans, as wholes."""
     means: Meanings
-    """What each tag of `first` means among those of `second`, as for labels."""
+    """What each tag of `first`, or each type of span, means among those of `second`, as for labels."""
 
 
 class GivenFriendshipConfig(PairConfig):
@@ -635,14 +635,19 @@ class GivenFriendshipConfig(PairConfig):
     """An object of your own: only the program that made it can go on with the run."""
 
 
+def _friendship_kind(given: Any) -> str | None:
+    kind = given.get("kind", "labels") if isinstance(given, Mapping) else getattr(given, "kind", None)
+    return "tags" if kind == "spans" else kind
+
+
 OwnFriendship = Annotated[
     Annotated[LabelsFriendshipConfig, Tag("labels")]
     | Annotated[TagsFriendshipConfig, Tag("tags")]
     | Annotated[GivenFriendshipConfig, Tag("python")],
     Discriminator(
-        lambda given: given.get("kind", "labels") if isinstance(given, Mapping) else given.kind,
+        _friendship_kind,
         custom_error_type="friendship",
-        custom_error_message="kind is labels, tags or python",
+        custom_error_message="expected a mapping whose kind is labels, tags, spans or python",
     ),
 ]
 

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from friend_training.core.pool import as_pool
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
 from friend_training.loop.engines.local import LocalEngine
@@ -15,13 +17,14 @@ from friend_training.loop.engines.ray import RayEngine
 from friend_training.loop.labelling import Engine, FirstLabels
 from friend_training.loop.plan import LoopSettings
 from friend_training.nn.devices import choose_device
-from friend_training.runs.checkpoints import EqualTrainings
+from friend_training.runs.checkpoints import EqualTrainings, load_checkpoint
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
+from friend_training.runs.steps import Train
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.csrl_rewriting import PaperPair, paper_pair
 from friend_training.study.folders import method_folder, methods_there
-from friend_training.study.friends import Objects, StudyFriendship, own_friendships
+from friend_training.study.friends import Objects, StudyFriendship, learn_table, own_friendships
 from friend_training.study.kinds import Given, make_task
 from friend_training.study.run_data import RunData, all_own_gold
 from friend_training.study.sections import Config, LocalEngineConfig, RayEngineConfig
@@ -32,14 +35,15 @@ class Setup:
     """`run` is the folder of the whole study. `new_task` makes another model of a task, without weights.
 
     `paper` is what only the paper's pair has, `starts` checkpoints that a Base goes on from, `all_gold` reads all the
-    labels that the few of gold are drawn from.
+    labels that the few of gold are drawn from. `friendships` are made when the first method asks for them: what labels
+    mean may have to be learned from Base.
     """
 
     config: Config
     run: Run
     data: RunData
     tasks: Mapping[str, Task]
-    friendships: Sequence[StudyFriendship]
+    friendships: Callable[[], Sequence[StudyFriendship]]
     settings: LoopSettings
     listener: Relay
     new_task: Callable[[str, bool], Task]
@@ -64,11 +68,11 @@ def set_up(
     starts: dict[str, Path] = {}
     if isinstance(config, CaseStudyConfig):
         paper = paper_pair(config, data, run, resources, data_dir, listener)
-        friendships, all_gold = [paper.friendship], paper.all_gold
+        all_gold = paper.all_gold
         starts = {} if paper.start is None else {"csrl": paper.start}
     else:
         assert isinstance(config, FriendsConfig), "there is no other"
-        friendships, all_gold = own_friendships(config, objects.friendships), lambda: all_own_gold(config, data_dir)
+        all_gold = partial(all_own_gold, config, data_dir)
 
     def new_task(name: str, second: bool = False) -> Task:
         encoder = None if paper is None else paper.encoder
@@ -77,6 +81,21 @@ def set_up(
         if hasattr(task, "progress"):
             task.progress = listener.worked
         return task
+
+    @cache
+    def friendships() -> Sequence[StudyFriendship]:
+        if paper is not None:
+            return [paper.friendship]
+        assert isinstance(config, FriendsConfig), "there is no other"
+        return own_friendships(
+            config, objects.friendships, lambda section: learn_table(run, section, data, pool_labels)
+        )
+
+    def pool_labels(name: str) -> list[Any]:
+        """What Base predicts for the pool, one label each."""
+        task, folder = new_task(name), Run.open(method_folder(run.folder, "base"))
+        load_checkpoint(task, folder.checkpoint(name, 0), digest=folder.require(Train(name, 0))["digest"])
+        return [units[0].label if units else None for units in task.predict(list(as_pool(data.pool, 1000)))]
 
     finished = [Run(method_folder(other, method)) for other in others for method in methods_there(other)]
     settings = LoopSettings(

@@ -1,0 +1,134 @@
+"""A config of any tasks: files of one's own, friends by a table, by one that is learned, and by tags."""
+
+import csv
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from friend_training.errors import ConfigError, DataError
+from friend_training.runs.run import Run
+from friend_training.study.config import FriendsConfig, case_study, explained_config, parse_config
+from friend_training.study.data import load_data
+from friend_training.study.folders import method_folder, read_records
+from friend_training.study.friends import means_step
+from friend_training.study.study import run_study
+
+WORDS = {
+    "joy": ["lovely", "great", "happy", "sunny"],
+    "anger": ["awful", "broken", "rude", "loud"],
+    "sadness": ["grey", "lost", "alone", "cold"],
+}
+POLARITY = {"joy": "positive", "anger": "negative", "sadness": "negative"}
+MEANS = "{joy: positive, anger: negative, sadness: negative}"
+SIZES = {"polarity": 30, "emotion": 60, "dev": 30, "test": 60, "pool": 120}
+
+CONFIG = """
+name: reviews
+tasks:
+  polarity: {kind: estimator, gold: polarity.csv, dev: dev.csv, test: test.csv, text: says, label: polarity}
+  emotion: {kind: estimator, gold: emotion.csv, dev: dev.csv, test: test.csv, text: says, label: emotion,
+    metric: macro_f1}
+friendships: [{first: emotion, second: polarity, means: MEANS}]
+pool: {file: pool.csv, text: says, hidden: {polarity: polarity, emotion: emotion}}
+methods: [base, base-same-steps, sst, fdt, fdt-shuffled, friend-labels, random-as-many, fdt-oracle]
+iterations: 1
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reviews made up here, with two labels each; every text is another one."""
+    place = tmp_path_factory.mktemp("reviews")
+    for seed, (name, count) in enumerate(SIZES.items()):
+        draw = random.Random(seed)
+        with (place / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["says", "emotion", "polarity"])
+            for number in range(count):
+                emotion = draw.choice(list(WORDS))
+                text = " ".join(draw.choice(WORDS[emotion]) for _ in range(5))
+                rows.writerow([f"{text} {name}{number}", emotion, POLARITY[emotion]])
+    return place
+
+
+def config_of(means: str = MEANS, *changes: str) -> FriendsConfig:
+    config = parse_config(CONFIG.replace("MEANS", means), "reviews.yaml", list(changes))
+    assert isinstance(config, FriendsConfig)
+    return config
+
+
+def test_every_method_and_control_runs_and_the_pools_gold_is_only_counted(folder: Path, tmp_path: Path) -> None:
+    config = config_of()
+    records = run_study(config, tmp_path / "run", data_dir=folder)
+    assert [record["method"] for record in records] == list(config.methods)
+    for record in records:
+        assert record["metrics"]["polarity.accuracy"] > 60
+        assert record["metrics"]["emotion.macro_f1"] > 60
+    chosen = {record["method"]: record["chosen"][0]["polarity"] for record in records if record["chosen"]}
+    assert chosen["fdt"]["chosen"] > chosen["fdt-shuffled"]["chosen"] > 0, "a foreign friend agrees by chance alone"
+    assert chosen["random-as-many"]["chosen"] == chosen["fdt"]["chosen"]
+    rows = Run.open(method_folder(tmp_path / "run", "friend-labels")).store.read(1).to_pylist()
+    learnt = [row for row in rows if row["task"] == "polarity" and row["chosen"]]
+    own = Run.open(method_folder(tmp_path / "run", "fdt")).store.read(1).to_pylist()
+    says = {row["input"]: POLARITY[json.loads(row["label"])] for row in own if row["task"] == "emotion"}
+    assert learnt
+    assert all(json.loads(row["label"]) == says[row["input"]] for row in learnt), "what the friend says, not its own"
+    assert run_study(config, tmp_path / "run", data_dir=folder) == read_records(tmp_path / "run")
+
+
+def test_a_table_that_lacks_a_label_of_gold_is_told_before_training(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"emotion-polarity: means says nothing of anger, sadness"):
+        load_data(config_of("{joy: positive}"), folder)
+
+
+def test_a_table_can_be_learned_and_is_kept(folder: Path, tmp_path: Path) -> None:
+    config = config_of("learned", "methods=[base, fdt]")
+    run_study(config, tmp_path / "run", data_dir=folder)
+    result = Run.open(tmp_path / "run").require(means_step(config.friendships[0]))
+    assert result["from"] == "predictions", "no text is in the gold of both"
+    assert result["means"] == {"joy": ["positive"], "anger": ["negative"], "sadness": ["negative"]}
+
+
+def test_what_stands_in_dev_and_test_is_left_out_of_the_pool_and_said(folder: Path, tmp_path: Path) -> None:
+    for name in SIZES:
+        (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
+    copied = (folder / "test.csv").read_text(encoding="utf-8").splitlines()[1:4]
+    with (tmp_path / "pool.csv").open("a", encoding="utf-8") as pool:
+        pool.writelines(line + "\n" for line in copied)
+    data = load_data(config_of(), tmp_path)
+    assert len(list(data.pool)) == SIZES["pool"]
+    assert any("3 inputs of the pool were left out" in note for note in data.notes)
+    kept = load_data(config_of(MEANS, "pool.held_out=kept"), tmp_path)
+    assert len(list(kept.pool)) == SIZES["pool"] + 3
+
+
+def test_wrong_files_are_told_with_their_line(folder: Path, tmp_path: Path) -> None:
+    for name in SIZES:
+        (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
+    with pytest.raises(DataError, match=r"pool\.csv:2: there is no column 'review'; the columns are says"):
+        load_data(config_of(MEANS, "pool.text=review"), tmp_path)
+    with pytest.raises(DataError, match=r"nowhere\.csv: there is no such file"):
+        load_data(config_of(MEANS, "tasks.polarity.gold=nowhere.csv"), tmp_path)
+    with (tmp_path / "dev.csv").open("a", encoding="utf-8") as file:
+        file.write("a text without its labels\n")
+    with pytest.raises(DataError, match=rf"dev\.csv:{SIZES['dev'] + 2}: 3 cells were expected"):
+        load_data(config_of(), tmp_path)
+
+
+def test_a_friend_that_is_no_task_and_a_command_for_another_pair(folder: Path) -> None:
+    with pytest.raises(ConfigError, match=r"there is no task 'stars'; there are polarity, emotion"):
+        config_of(MEANS, "friendships=[{first: stars, second: polarity, means: {a: b}}]")
+    with pytest.raises(ConfigError, match=r"paper's pair, CSRL and rewriting; the tasks here are polarity, emotion"):
+        case_study(config_of())
+
+
+def test_a_method_of_the_papers_pair_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"friendship emotion-polarity cannot do 'checked'"):
+        run_study(config_of(MEANS, "methods=[base, fdt-checked]"), tmp_path / "run", data_dir=folder)
+
+
+def test_the_explained_config_is_one(folder: Path) -> None:
+    config = config_of()
+    assert parse_config(explained_config(config), "explained") == config
