@@ -3,6 +3,7 @@
 python experiments/emotions/run.py tune DATA_DIR RUNS     the dev trials, appended to trials.jsonl (dev scores only)
 python experiments/emotions/run.py run DATA_DIR RUNS      every method and seed that results.jsonl lacks
 python experiments/emotions/run.py table                  the tables of results.jsonl
+python experiments/emotions/run.py table meld test        one of them: test, differences, dev, chosen, triangle
 
 RUNS is a folder for the run folders; nothing in it is needed afterwards. A record is added to a file by writing the
 file anew under another name and renaming it, so a file is never half a file.
@@ -143,7 +144,7 @@ def append(path: Path, record: dict[str, Any]) -> None:
 
 def main(what: str, *folders: str) -> None:
     if what == "table":
-        print_tables(records(RESULTS), HERE / "counts")
+        print_tables(records(RESULTS), HERE / "counts", *folders)
     else:
         data_dir, runs = map(Path, folders)
         for name in ("meld", "cped"):

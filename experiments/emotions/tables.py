@@ -30,15 +30,22 @@ COLUMNS = tuple(
 )
 
 
-def print_tables(records: Sequence[dict[str, Any]], counts: Path) -> None:
-    for corpus in dict.fromkeys(one["corpus"] for one in records):
+def print_tables(records: Sequence[dict[str, Any]], counts: Path, only: str = "", kind: str = "") -> None:
+    """Those of one corpus, or one table of it, where they are named."""
+    for corpus in [only] if only else dict.fromkeys(one["corpus"] for one in records):
         own = [one for one in records if one["corpus"] == corpus]
+        made = {
+            "test": lambda own=own, corpus=corpus: test_table(own, corpus, counts),
+            "differences": lambda own=own, corpus=corpus: difference_table(own, corpus, counts),
+            "dev": lambda own=own: dev_table(own),
+            "chosen": lambda own=own: chosen_table(own),
+            "triangle": lambda own=own: triangle_table(own),
+        }
+        if kind:
+            print(made[kind]())
+            continue
         print(f"\n## {corpus}, {len({one['seed'] for one in own})} seeds\n")
-        print(test_table(own, corpus, counts))
-        print(difference_table(own, corpus, counts))
-        print(dev_table(own))
-        print(chosen_table(own))
-        print(triangle_table(own))
+        print("\n".join(make() for make in made.values()))
 
 
 def test_table(records: Sequence[dict[str, Any]], corpus: str, counts: Path) -> str:

@@ -1,6 +1,6 @@
 """The tables of results.jsonl, as Markdown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -43,11 +43,8 @@ COMPARED: dict[str, tuple[str, Metric]] = {
 Record = Mapping[str, Any]
 
 
-def tables(records: Sequence[Record], folder: Path) -> str:
-    """`records` of one set of settings; `folder` is where results.jsonl lies, with the counts."""
-    ordered = sorted(records, key=lambda one: (list(TITLES).index(one["method"]), one["seed"]))
-    parts = [test_table(ordered), difference_table(ordered, folder), dev_table(ordered), chosen_table(ordered)]
-    return "\n".join(parts)
+def ordered(records: Sequence[Record]) -> list[Record]:
+    return sorted(records, key=lambda one: (list(TITLES).index(one["method"]), one["seed"]))
 
 
 def test_table(records: Sequence[Record]) -> str:
@@ -58,7 +55,7 @@ def test_table(records: Sequence[Record]) -> str:
 
 
 def difference_table(records: Sequence[Record], folder: Path) -> str:
-    """FDT against the others on the seeds that both have: points, 95 % interval, p-value; seeds and sentences drawn."""
+    """FDT against the others on the seeds that both have: points, 95 % interval, a star where one is due."""
     titles = {column.metric: column.title for column in COLUMNS}
     lines = [
         "| difference | " + " | ".join(titles[metric] for metric, _ in COMPARED.values()) + " |",
@@ -93,7 +90,7 @@ def _counts(records: Sequence[Record], folder: Path, method: str, task: str) -> 
 
 
 def _difference(found: Comparison) -> str:
-    return f"{found.difference:+.1f} [{found.low:+.1f}, {found.high:+.1f}] p = {found.p_value:.3f}"
+    return f"{found.difference:+.1f} [{found.low:+.1f}, {found.high:+.1f}]" + "\\*" * found.significant
 
 
 def dev_table(records: Sequence[Record]) -> str:
@@ -136,3 +133,12 @@ def chosen_table(records: Sequence[Record]) -> str:
 def _mean(values: Sequence[float | None], *, scale: float = 1, digits: int = 1) -> str:
     known = [value for value in values if value is not None]
     return f"{scale * fmean(known):.{digits}f}" if known else "–"
+
+
+TABLES: dict[str, Callable[[Sequence[Record], Path], str]] = {
+    "test": lambda records, folder: test_table(ordered(records)),
+    "differences": lambda records, folder: difference_table(ordered(records), folder),
+    "dev": lambda records, folder: dev_table(ordered(records)),
+    "chosen": lambda records, folder: chosen_table(ordered(records)),
+}
+"""From the records of one set of settings, and the folder where results.jsonl lies, with the counts."""

@@ -5,6 +5,7 @@
     python experiments/parsing/run.py DATA_DIR RUNS --tune --seeds 1     the dev trials, appended to trials.jsonl
     python experiments/parsing/run.py DATA_DIR RUNS --smoke              all of it in little, results go into RUNS
     python experiments/parsing/run.py --show                             the tables of results.jsonl
+    python experiments/parsing/run.py --show test,differences            some of them: test, differences, dev, chosen
 
 RUNS is a folder for the run folders; a run that was stopped goes on from there. Processes with different seeds may run
 side by side. The settings stand in parsing_study.py.
@@ -13,14 +14,14 @@ side by side. The settings stand in parsing_study.py.
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from parsing_split import ParsingSplit, parsing_split, penn_sample
 from parsing_study import METHODS, TASKS, Settings, Study, by_head_rules, gold_of
-from parsing_tables import tables
+from parsing_tables import TABLES
 
 from friend_training import __version__
 from friend_training.core.counts import Counts
@@ -154,10 +155,12 @@ def small(split: ParsingSplit) -> ParsingSplit:
     return ParsingSplit(**parts)
 
 
-def show(results: Path, settings: Settings) -> None:
-    """The records of these settings; results.jsonl may hold others, too."""
-    records = [one for one in read_results(results) if one["config_id"] == settings.id_of(one["method"])]
-    print(tables(records, results) if records else f"{results}: no results of these settings: {asdict(settings)}")
+def show(results: Path, wanted: str) -> None:
+    records = read_results(results)
+    several = [method for method in METHODS if len({r["config_id"] for r in records if r["method"] == method}) > 1]
+    if several:
+        raise SystemExit(f"{results}: results of several settings cannot stand in one table: {', '.join(several)}")
+    print("\n".join(TABLES[name](records, results) for name in wanted.split(",")))
 
 
 def main() -> None:
@@ -165,7 +168,8 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="DATA_DIR RUNS")
     parser.add_argument("--seeds", default=SEEDS)
     parser.add_argument("--only", default=",".join(METHODS))
-    for flag in ("tune", "smoke", "show"):
+    parser.add_argument("--show", nargs="?", const=",".join(TABLES), metavar="TABLES")
+    for flag in ("tune", "smoke"):
         parser.add_argument(f"--{flag}", action="store_true")
     asked = parser.parse_args()
     methods = [method for method in METHODS if method in asked.only.split(",")]
@@ -186,7 +190,7 @@ def main() -> None:
             else:
                 run_methods(Study(split, SETTINGS, seed, runs / f"seed-{seed}"), methods, HERE)
     if asked.show or asked.smoke:
-        show(asked.folders[1] if asked.smoke else HERE, SMOKE if asked.smoke else SETTINGS)
+        show(asked.folders[1] if asked.smoke else HERE, asked.show or ",".join(TABLES))
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def test_the_check_sentence_of_the_model_comes_out_exactly(parser: LtpParser) ->
 
 
 def test_quality_as_a_bridge(parser: LtpParser, data_dir: Path) -> None:
-    """A sample of DuConv dev. All of it gives 0.77, 0.50 and match 0.55 (docs/results-parts.md)."""
+    """A sample of DuConv dev. All of it gives 0.77, 0.50 and match 0.55 (docs/appendix/bridges.md)."""
     examples = within_utterance(data_dir / "csrl_duconv" / "duconv.dev.csrl.gz", 700)
     quality = bridge_quality(parser, examples)
     assert quality["predicates"] > 250

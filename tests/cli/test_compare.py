@@ -205,15 +205,41 @@ def test_stars_are_explained_where_there_are_any(tmp_path: Path) -> None:
 def test_scores_stand_beside_the_papers(tmp_path: Path) -> None:
     metrics = {"csrl.f1": 41.0, "rewriting.em": 24.0, "rewriting.wer": 33.0}
     record = {"config_id": "abc", "method": "sst", "config": {"data": {"scenario": "domain-generalisation"}}}
-    records = [record | {"seed": seed, "metrics": metrics | {"csrl.f1": 40.0 + seed}} for seed in (1, 2)]
+    records = [
+        record | {"seed": seed, "metrics": metrics | {"csrl.f1": 40.0 + seed, "csrl.string_f1": 41.0 + seed}}
+        for seed in (1, 2)
+    ]
     (tmp_path / "results.jsonl").write_text(lines(records), encoding="utf-8")
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "paper"]).stdout
-    assert "| SST | 58.6 | **41.5 ± 0.7** | 33.0 | **24.0 ± 0.0** | 22.2 | **33.0 ± 0.0** |" in printed
-    assert "| STBR | 59.4 | – | 33.8 | – | 23.3 | – |" in printed
+    assert "| SST | 58.6 | **41.5 ± 0.7** | 42.5 ± 0.7 | 33.0 | **24.0 ± 0.0** | 22.2 | **33.0 ± 0.0** |" in printed
+    assert "| STBR (not run) | 59.4 | – | – | 33.8 | – | 23.3 | – |" in printed
     assert "FDT-S" not in printed, "it exists in few-shot only"
     (tmp_path / "results.jsonl").write_text(lines([records[0] | {"config": {"data": {}}}]), encoding="utf-8")
     with pytest.raises(DataError, match="few-shot and one for domain-generalisation on public data"):
         RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "paper"], catch_exceptions=False)
+
+
+def test_a_summary_has_a_line_for_each_task_of_each_folder(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        records = []
+        for method, right in {"base": 0.2, "sst": 0.3, "fdt": 0.6, "bridge-labels": 0.4}.items():
+            for seed in range(1, 6):
+                record, csrl = result(method, seed, right)
+                save_counts(tmp_path / name / "counts" / f"abc-{method}-{seed}.npz", {"csrl": csrl})
+                records.append(record | {"config_id": "abc", "config": {}})
+        (tmp_path / name / "results.jsonl").write_text(lines(records), encoding="utf-8")
+    folders = [str(tmp_path / name) for name in ("one", "two")]
+    printed = RUNNER.invoke(app, ["compare", *folders, "--show", "summary"], catch_exceptions=False).stdout
+    assert [line.split(" | ")[0] for line in printed.splitlines()[2:]] == ["| one", "| two"]
+    cells = printed.splitlines()[2].split(" | ")
+    assert cells[1:3] == ["F1", "17.4"]
+    assert cells[5] == "FDT **58.7**"
+    assert cells[7].startswith("bridge's labels **")
+    assert all(cells[place].endswith("]\\*") for place in (6, 8)), "far ahead of both, with five seeds"
+    assert cells[-1] == "5 |"
+    command = ["compare", *folders, "--show", "summary", "--against", "fdt,fdt,fdt"]
+    with pytest.raises(ConfigError, match="names 3 methods; expected one, or one for each of 2 folders"):
+        RUNNER.invoke(app, command, catch_exceptions=False)
 
 
 def test_results_of_two_configs_are_not_mixed(tmp_path: Path) -> None:
@@ -300,3 +326,19 @@ def test_a_page_is_made_anew_and_checked(tmp_path: Path) -> None:
     assert text.endswith("after\n")
     assert "| FDT | csrl |" in text
     assert RUNNER.invoke(app, ["page", str(page), "--check"]).exit_code == 0
+
+
+def test_a_page_runs_programs_of_experiments_and_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("experiments", "elsewhere"):
+        Path(folder).mkdir()
+        Path(folder, "words.py").write_text(f"SAID = 'from {folder}'\n", encoding="utf-8")
+        Path(folder, "said.py").write_text("import sys\nfrom words import SAID\nprint(SAID, *sys.argv[1:])\n", "utf-8")
+    page = Path("page.md")
+    page.write_text("<!-- made by: python experiments/said.py twice -->\n<!-- end -->\n", encoding="utf-8")
+    for _ in range(2):
+        assert RUNNER.invoke(app, ["page", str(page)], catch_exceptions=False).exit_code == 0
+        assert "\nfrom experiments twice\n" in page.read_text(encoding="utf-8")
+    page.write_text("<!-- made by: python elsewhere/said.py -->\n<!-- end -->\n", encoding="utf-8")
+    with pytest.raises(DataError, match="expected a program below experiments/ or benchmarks/"):
+        RUNNER.invoke(app, ["page", str(page)], catch_exceptions=False)

@@ -4,6 +4,7 @@ import json
 
 from friend_training.cli.predict import prediction_line
 from friend_training.core.task import Prediction
+from friend_training.data.jsonl import rast_plus_line
 from friend_training.report.label_text import readable
 from friend_training.types import Argument, Dialogue, Predicate, Rewrite, Roles, Turn
 
@@ -57,4 +58,4 @@ def test_a_span_from_a_speaker_token_into_words_is_written_as_words() -> None:
 def test_a_rewrite_that_deletes_everything_leaves_the_utterance() -> None:
     units = [Prediction("1", Rewrite(""), 0.1)]
     assert json.loads(prediction_line(DIALOGUE, units, "jsonl"))["rewrite"] == "喜欢[那里]"
-    assert prediction_line(DIALOGUE, units, "rast-plus") == ""
+    assert prediction_line(DIALOGUE, units, "rast-plus") == rast_plus_line("喜欢[那里]")

@@ -162,9 +162,11 @@ def test_a_share_concerns_only_those_who_use_it(settings: Any, study_modules: An
 def test_the_tables_have_a_row_for_each_method(
     finished: tuple[Any, Path], study_modules: Any, settings: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study_modules.show(finished[1], settings)
+    study_modules.show(finished[1], ",".join(study_modules.TABLES))
     shown = capsys.readouterr().out
-    for title in study_modules.tables.__globals__["TITLES"].values():
+    for title in sys.modules["parsing_tables"].TITLES.values():
         assert f"\n| {title} | " in shown
     assert "FDT, two friends − SST" in shown
-    assert "p = " in shown
+    assert "| dev | iteration |" in shown
+    study_modules.show(finished[1], "differences")
+    assert "| dev | iteration |" not in capsys.readouterr().out

@@ -35,6 +35,11 @@ METRICS = {
     "em": MetricSpec("EM"),
     "wer": MetricSpec("WER", higher_is_better=False),
     "restored_f1": MetricSpec("restored F1"),
+    "wer_joined": MetricSpec("WER, sentences joined", higher_is_better=False),
+    "rouge_l_distinct": MetricSpec("ROUGE-L, distinct characters"),
+    "restoration_1": MetricSpec("restoration score, n = 1"),
+    "restoration_2": MetricSpec("restoration score, n = 2"),
+    "restoration_3": MetricSpec("restoration score, n = 3"),
     "uas": MetricSpec("UAS"),
     "las": MetricSpec("LAS"),
 }

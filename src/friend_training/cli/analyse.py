@@ -204,6 +204,66 @@ def diagnose(
     typer.echo(keep_diagnosis(folder, found, method, examples=examples))
 
 
+# friend-train friends: which tasks would make good friends, before anything is trained.
+
+
+def friends(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Predictions, a .jsonl file for each task.")],
+    means: Annotated[
+        Path | None, typer.Option(help="A YAML file: what labels of one task mean to another.", show_default="learned")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the shuffles by which agreement by chance is counted.")] = 0,
+) -> None:
+    """Rank possible friends by predictions that you already have.
+
+    Each file has the predictions of one task, called after the file:
+      {"id": "12.3", "label": "joy", "confidence": 0.8, "gold": "joy"}
+    The same id is the same text in every file. Confidence and gold may
+    be missing; with the gold of some 100 dev texts the table says what a
+    friend is worth, without it only whether the two agree more often
+    than predictions for different texts do (excess).
+
+    In per cent: "wrong" of a task's labels are wrong, "agreed" of those
+    that the friend agrees with, "by chance" of those that it would agree
+    with if it looked at other texts. Lift is what the friend's word
+    tells: the last less the one before. φ is the correlation of errors:
+    friends that err together check each other badly, however good they
+    are (friend-train theory).
+
+    --means has a table for each pair of files, others are learned, each
+    text's from the other texts:
+      emotion-polarity: {joy: positive, anger: negative, surprise: null}
+
+    Try: friend-train friends emotion.jsonl polarity.jsonl stars.jsonl
+    """
+    from friend_training.core.yaml_values import read_yaml
+    from friend_training.friendships.candidates import means_of, rank_friends, read_predictions
+
+    tasks = [read_predictions(file) for file in files]
+    given = {}
+    if means is not None:
+        text = means.read_text(encoding="utf-8")
+        given = means_of(read_yaml(text, str(means)), [one.task for one in tasks])
+    ranked = rank_friends(tasks, given, seed=seed)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for column in ("task", "friend"):
+        table.add_column(column, overflow="fold")
+    for column in ("texts", "agree", "excess", "wrong", "agreed", "by\nchance", "lift", "φ"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in ranked:
+        excess = f"{100 * one.excess:.1f}" + ("?" if one.by_chance_alone else "")
+        shares = (one.wrong, one.wrong_if_agreed, one.wrong_if_shuffled, one.lift)
+        cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
+        phi = "" if one.correlation is None else f"{one.correlation:.2f}"
+        names = (Text(one.task), Text(one.friend))
+        table.add_row(*names, f"{one.texts:,}", f"{100 * one.agreed:.1f}", excess, *cells, phi)
+    Console().print(table)
+    if any(one.by_chance_alone for one in ranked):
+        typer.echo("?: these agree no more often than by chance; such a friend has little to say.")
+    if all(one.lift is None for one in ranked):
+        typer.echo("No file has gold for 50 texts, so what a friend is worth is not known: excess ranks them.")
+
+
 _ACCURACIES = [0.7]
 
 _SIZES = [10]

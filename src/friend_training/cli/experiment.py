@@ -2,6 +2,7 @@
 
 import io
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from rich.console import Console
 from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.options import listed, listed_seeds
 from friend_training.cli.progress import watching
-from friend_training.errors import DataError
+from friend_training.errors import ConfigError, DataError
 from friend_training.report.names import duration
 from friend_training.runs.files import check_output, write_text
 
@@ -46,6 +47,7 @@ class Shown(StrEnum):
     DIFFERENCES = "differences"
     SEEDS = "seeds"
     PAPER = "paper"
+    SUMMARY = "summary"
 
 
 def compare(
@@ -56,12 +58,15 @@ def compare(
         Shown,
         typer.Option(
             help="Scores on test, on dev by iteration, how precise the chosen were, every score on test, how far FDT is"
-            " ahead of each method with 95 % intervals, the same for each seed, or the scores beside those of the"
-            " paper's Table 1."
+            " ahead of each method with 95 % intervals, the same for each seed, the scores beside those of the paper's"
+            " Table 1, or a line per folder and task: Base, self-training, friends and the strongest control."
         ),
     ] = (Shown.SCORES),
     format: Annotated[TableFormat, typer.Option(help="How the table is written.")] = TableFormat.TERMINAL,
-    against: Annotated[str, typer.Option(help="The method that the others are tested against.")] = "fdt",
+    against: Annotated[
+        str,
+        typer.Option(help="The method that the others are tested against; for a summary one, or one for each folder."),
+    ] = "fdt",
     seeds: Annotated[str | None, typer.Option(help="Only these seeds, such as 1,2: methods on equal terms.")] = None,
 ) -> None:
     """Compare methods, from the results of an experiment or of runs.
@@ -78,6 +83,9 @@ def compare(
     """
     from friend_training.experiments.results import gather
 
+    if show is Shown.SUMMARY:
+        typer.echo(_summary(places, against.split(","), seeds))
+        return
     groups = _only(gather(places), seeds)
     if show is Shown.SCORES:
         _scores(groups, format, against)
@@ -193,6 +201,30 @@ def _paper(results: "list[Result]", against: str) -> str:
     from friend_training.experiments.tables import to_markdown
 
     return to_markdown(beside_the_paper(results, against=against))
+
+
+def _summary(places: Sequence[Path], against: Sequence[str], seeds: str | None) -> str:
+    from friend_training.experiments.comparison import summaries
+    from friend_training.experiments.results import gather
+    from friend_training.methods.registry import METHODS
+
+    if len(against) not in (1, len(places)):
+        raise ConfigError(
+            f"--against names {len(against)} methods; expected one, or one for each of {len(places)} folders"
+        )
+    lines = [
+        "| setting | score | Base | SST | FDT | friends | over SST | strongest control | over it | seeds |",
+        "|---|---|--:|--:|--:|---|--:|---|--:|--:|",
+    ]
+    for place, friends in zip(places, list(against) * (len(places) if len(against) == 1 else 1), strict=True):
+        [(_, results)] = _only(gather([place]), seeds).items()
+        for one in summaries(results, friends=friends):
+            ours, control = (f"{METHODS[name].title} **{one.cell(name)}**" for name in (one.friends, one.control))
+            several = "" if one.seeds[one.control] == one.seeds[friends] else f" (control {one.seeds[one.control]})"
+            cells = [place.name, one.title, *(one.cell(name) for name in ("base", "sst", "fdt"))]
+            cells += [ours, one.ahead_of("sst"), control, one.ahead_of(one.control), f"{one.seeds[friends]}{several}"]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 Todo = list[tuple["Piece", list[str]]]
@@ -334,25 +366,64 @@ def figure(
 # `friend-train page`: the tables of a results page, made anew from the results they stand for.
 
 
-BLOCK = re.compile(r"(<!-- made by: friend-train (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- made by: (friend-train|python) (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def page(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="A Markdown page with marked tables, such as docs/results.md.")],
-    check: Annotated[bool, typer.Option("--check", help="Only say whether the page is up to date.")] = False,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PAGE...", help="Markdown pages with marked tables, such as docs/results.md."),
+    ],
+    check: Annotated[bool, typer.Option("--check", help="Only say whether the pages are up to date.")] = False,
 ) -> None:
-    """Make every marked table of a page anew.
+    """Make every marked table of some pages anew.
 
     A table stands between '<!-- made by: friend-train COMMAND -->' and '<!-- end -->'; what the command prints takes
-    its place. Run it from the folder that the commands' paths are meant from.
+    its place. 'python experiments/…' or 'python benchmarks/…' is a program that prints tables of its own. Run it from
+    the folder that the commands' paths are meant from.
     """
-    before = path.read_text(encoding="utf-8")
-    after = BLOCK.sub(lambda found: f"{found[1]}{_output(context, found[2])}\n{found[3]}", before)
-    if check and after != before:
-        raise DataError("its tables are not those of the results; run the same without --check", path=path)
-    if after != before:
-        write_text(path, after)
+    made: dict[str, str] = {}
+
+    def table(found: re.Match[str], path: Path) -> str:
+        command = f"{found[2]} {found[3]}"
+        if command not in made:
+            made[command] = _made(context, found[2], found[3], path)
+        return f"{found[1]}{made[command]}\n{found[4]}"
+
+    for path in paths:
+        before = path.read_text(encoding="utf-8")
+        after = BLOCK.sub(partial(table, path=path), before)
+        if check and after != before:
+            raise DataError("its tables are not those of the results; run the same without --check", path=path)
+        if after != before:
+            write_text(path, after)
+
+
+def _made(context: typer.Context, program: str, command: str, page: Path) -> str:
+    return _output(context, command) if program == "friend-train" else _printed_by_program(command, page)
+
+
+def _printed_by_program(command: str, page: Path) -> str:
+    """What a program of an experiment or benchmark prints.
+
+    It is run in this process, so that several need torch once; modules of its own folder are forgotten afterwards.
+    """
+    program, *arguments = shlex.split(command)
+    folder = Path(program).parent.resolve()
+    if not command.startswith(("experiments/", "benchmarks/")) or not Path(program).is_file():
+        raise DataError(f"python {command}: expected a program below experiments/ or benchmarks/", path=page)
+    printed, known, before = io.StringIO(), set(sys.modules), (sys.argv, sys.path)
+    sys.argv, sys.path = [program, *arguments], [str(folder), *sys.path]
+    try:
+        with redirect_stdout(printed):
+            runpy.run_path(program, run_name="__main__")
+    finally:
+        sys.argv, sys.path = before
+        for name in set(sys.modules) - known:
+            if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(folder)):
+                del sys.modules[name]
+    return printed.getvalue().strip()
 
 
 def _output(context: typer.Context, command: str) -> str:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from friend_training import __version__
 from friend_training.cli.__main__ import STOPPED
-from friend_training.cli.analyse import agreement, bridges, diagnose, theory
+from friend_training.cli.analyse import agreement, bridges, diagnose, friends, theory
 from friend_training.cli.ask import ask
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
@@ -112,6 +112,7 @@ app.command()(theory)
 app.command()(agreement)
 app.command()(diagnose)
 app.command()(ask)
+app.command()(friends)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -25,6 +25,7 @@ from friend_training.data.read import FORMATS, Loaded, read_examples, sniff, str
 from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
 from friend_training.runs.files import atomic_file, check_output
+from friend_training.tasks.rewriting.edits import rewrite_or_utterance
 from friend_training.types import SPEAKER, CsrlExample, Dialogue, Predicate, RewritingExample, Roles
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 
 REWRITING = ("rouge_l", "em", "wer", "bleu", "restored_f1")
+
+PUBLISHED = ("rouge_l_distinct", "wer_joined", "restoration_1", "restoration_2", "restoration_3")
+"""The same by the formulas of published tools, to stand beside the numbers of papers."""
 
 CSRL = {
     "": "all arguments",
@@ -79,7 +83,8 @@ def evaluate(
 
     CSRL is scored by exact role and span: in total, inside the
     utterance, in earlier turns, and as strings per role. Rewriting is
-    scored on all cases and on those that edits can build at all.
+    scored on all cases and on those that edits can build at all, by
+    our formulas and by those of published tools.
 
     Try: friend-train evaluate runs/demo test.jsonl --task rewriting
     """
@@ -107,17 +112,20 @@ def _score(task: "TorchTask", examples: list[Any]) -> dict[str, dict[str, float]
     """Metrics in percent, for all examples and, in rewriting, for those that edits can build."""
     definition = task.definition
     predictions = task.predict(definition.inputs_of(examples))
-    columns = {"all": _column(definition.score(examples, predictions), len(examples))}
-    if definition.name == "rewriting":
-        from friend_training.tasks.rewriting.edits import build_script
+    if definition.name != "rewriting":
+        return {"all": _column(definition.score(examples, predictions), len(examples))}
+    from friend_training.tasks.rewriting.edits import build_script
+    from friend_training.tasks.rewriting.metrics import published_scores
 
-        source = definition.span_source  # type: ignore[attr-defined]
-        built = [
-            n for n, e in enumerate(examples) if build_script(e.dialogue, e.rewrite, span_source=source) is not None
-        ]
-        scores = definition.score([examples[n] for n in built], [predictions[n] for n in built]) if built else {}
-        columns["buildable"] = _column(scores, len(built))
-    return columns
+    def scored(numbers: Sequence[int]) -> dict[str, float]:
+        asked, answers = [examples[n] for n in numbers], [predictions[n] for n in numbers]
+        texts = definition.texts(asked, answers)  # type: ignore[attr-defined]
+        gold, before = [e.rewrite for e in asked], [e.dialogue.utterance.text for e in asked]
+        return _column({**definition.score(asked, answers), **published_scores(texts, gold, before)}, len(asked))
+
+    source = definition.span_source  # type: ignore[attr-defined]
+    built = [n for n, e in enumerate(examples) if build_script(e.dialogue, e.rewrite, span_source=source) is not None]
+    return {"all": scored(range(len(examples))), "buildable": scored(built) if built else _column({}, 0)}
 
 
 def _column(metrics: Mapping[str, float], examples: int) -> dict[str, float]:
@@ -134,7 +142,7 @@ def _csrl_table(scores: Mapping[str, float]) -> Table:
 
 def _rewriting_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
     table = _table("", *(f"{name} {scores['examples']:,}" for name, scores in columns.items()))
-    for metric in REWRITING:
+    for metric in (*REWRITING, *PUBLISHED):
         spec = metric_spec(metric)
         cells = [spec.text(scores[metric]) if metric in scores else "–" for scores in columns.values()]
         table.add_row(spec.title_and_direction, *cells)
@@ -178,10 +186,10 @@ def prediction_line(dialogue: Dialogue, predictions: Sequence[Prediction], forma
     """The line without its line feed. A dialogue that asked for nothing has no predictions and is written as it is."""
     if predictions and not isinstance(predictions[0].label, Roles):
         [prediction] = predictions
+        text = rewrite_or_utterance(dialogue, prediction.label)
         if format == "rast-plus":
-            return rast_plus_line(prediction.label.text)
-        # A rewrite that deletes everything says nothing: the format has no empty rewrite.
-        example = RewritingExample(dialogue, prediction.label.text or dialogue.utterance.text)
+            return rast_plus_line(text)
+        example = RewritingExample(dialogue, text)
         return _dumped(json.loads(to_line(example)) | {"confidence": _rounded(prediction)})
     example_ = CsrlExample(dialogue, tuple(_writable(prediction.label) for prediction in predictions))
     if format == "csagn":

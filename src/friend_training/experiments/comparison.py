@@ -1,6 +1,7 @@
 """Results as tables: the paper's, scores on dev by iteration, and how precise the chosen pseudo-labels were."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -251,6 +252,9 @@ def _by_method(results: Sequence[Result], *, having: str) -> Iterator[tuple[str,
 
 METRICS = ("csrl.f1", "rewriting.em", "rewriting.wer")
 
+CSAGN = "csrl.string_f1"
+"""The paper follows CSAGN's evaluation, which compares one string per role: ours by that formula."""
+
 
 TABLE: dict[str, dict[str, tuple[float, float, float]]] = {
     "few-shot": {
@@ -289,16 +293,98 @@ def beside_the_paper(results: Sequence[Result], *, against: str = "fdt") -> Tabl
     paper, names = TABLE[scenarios.pop()], names_with_seeds(results)
     ours = comparison_table(results, against=against)
     rows = dict(ours.rows)
+    strings: dict[str, list[float]] = {}
+    for result in results:
+        if CSAGN in result.record["metrics"]:
+            strings.setdefault(names[result.method], []).append(result.record["metrics"][CSAGN])
     found: list[tuple[str, tuple[Cell | None, ...]]] = []
     for method, known in METHODS.items():
-        name = names.get(method, known.title)
+        name = names.get(method, f"{known.title} (not run)")
         cells: list[Cell | None] = []
         for number, metric in enumerate(METRICS):
             place = next(place for place, column in enumerate(ours.columns) if column.metric == metric)
             cells.append(Cell((paper[method][number],)) if method in paper else None)
             cells.append(rows[name][place] if name in rows else None)
+            if metric == "csrl.f1":
+                cells.append(Cell(tuple(strings[name])) if name in strings else None)
         if any(cells):
             found.append((name, tuple(cells)))
     shown = [column for metric in METRICS for column in ours.columns if column.metric == metric]
     columns = [Column(column.metric, f"{column.title}, {whose}") for column in shown for whose in ("paper", "here")]
+    columns.insert(2, Column(CSAGN, "by strings"))
     return Table("", tuple(columns), tuple(found), ours.caption)
+
+
+# One row per task of an experiment: what friends bring, and what explains it without them.
+
+
+CONTROLS = (
+    "base-same-steps",
+    "sst-as-many",
+    "fdt-shuffled",
+    "random-as-many",
+    "merged-random",
+    "sst-readers",
+    "checked-shuffled",
+    "joint-shuffled",
+    "joint-bridge",
+    "edits-alone",
+    "unchecked",
+    "bridge-labels-all",
+    "bridge-labels",
+    "bridge-alone",
+    "nothing-rewritten",
+)
+"""Methods that see no friend, or one who knows nothing of the dialogue."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A score of one task, means over seeds: Base, self-training, FDT as the paper has it, friends, strongest control.
+
+    `over` is how far the friends are ahead of self-training, and of the control.
+    """
+
+    metric: str
+    scores: dict[str, float]
+    friends: str
+    control: str
+    seeds: dict[str, int]
+    over: dict[str, Comparison]
+
+    @property
+    def title(self) -> str:
+        return metric_spec(self.metric).title
+
+    def cell(self, method: str) -> str:
+        return metric_spec(self.metric).text(self.scores[method]) if method in self.scores else _MISSING
+
+    def ahead_of(self, method: str) -> str:
+        """With its interval, and a star where one is due."""
+        found = self.over.get(method)
+        if found is None:
+            return _MISSING
+        return f"{found.difference:+.1f} [{found.low:+.1f}, {found.high:+.1f}]" + "\\*" * found.significant
+
+
+_MISSING = "–"
+
+
+def summaries(results: Sequence[Result], *, friends: str) -> list[Summary]:
+    """For each task the score by which its iterations were compared on dev."""
+    _must_be_there(friends, results)
+    values: dict[str, dict[str, list[float]]] = {}
+    for result in _in_order(results):
+        for metric in ("csrl.f1", f"rewriting.{result.record.get('config', {}).get('rewriting_metric', 'em')}"):
+            if metric in result.record["metrics"]:
+                values.setdefault(metric, {}).setdefault(result.method, []).append(result.record["metrics"][metric])
+    found = []
+    for metric, of in values.items():
+        scores = {method: fmean(numbers) for method, numbers in of.items()}
+        control = max((method for method in CONTROLS if method in scores), key=scores.__getitem__)
+        seeds = {method: len(numbers) for method, numbers in of.items()}
+        compared = [result for result in results if result.method in (friends, "sst", control)]
+        ahead = comparisons(compared, against=friends)
+        over = {method: one for (method, tested), one in ahead.items() if tested == metric}
+        found.append(Summary(metric, scores, friends, control, seeds, over))
+    return found

@@ -9,6 +9,7 @@ parsing           constituency with dependency (appendix), constituency with tag
 head_rules        which child of a phrase is its head
 polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
 labels            any two label sets: by a table, two functions, or a table that is learned
+candidates        which tasks would make good friends, by predictions that people already have
 tags              two taggers of the same words, word by word or span by span
 
 Two pairs are imported from their files (`friendships.csrl_rewriting`, `friendships.coreference_rewriting`), because
@@ -23,6 +24,7 @@ __all__ = [
     "CPED",
     "MELD",
     "POLARITIES",
+    "Candidate",
     "CheckedRoles",
     "LabelledByBridge",
     "MergedRoles",
@@ -38,6 +40,7 @@ __all__ = [
     "labels_without_meaning",
     "learned_means",
     "polarity_friends",
+    "rank_friends",
     "score_bridge",
     "span_friendship",
     "tag_friendship",
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
         with_gold_bridge,
     )
     from friend_training.friendships.bridge_quality import bridge_failures
+    from friend_training.friendships.candidates import Candidate, rank_friends
     from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
     from friend_training.friendships.labels import label_friendship, labels_without_meaning, learned_means
@@ -66,6 +70,7 @@ else:
         {
             "bridge_quality": ("bridge_failures",),
             "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
+            "candidates": ("Candidate", "rank_friends"),
             "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
             "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),
             "labels": ("label_friendship", "labels_without_meaning", "learned_means"),

@@ -16,3 +16,9 @@ def test_scores_on_buildable_cases_stand_beside_those_on_all(tiny_encoder: Path)
     assert metrics["em"] == 50
     assert metrics["buildable_em"] == 100
     assert metrics["buildable_wer"] == 0 < metrics["wer"]
+
+
+def test_a_rewrite_that_deletes_everything_is_scored_as_the_utterance_it_is_written_as(tiny_encoder: Path) -> None:
+    dialogue = Dialogue("d", (Turn("A", "小明来了"), Turn("B", "好的")))
+    said = [[Prediction("d", Rewrite(""), 1.0)]]
+    assert RewritingDefinition(encoder=tiny_encoder).score([RewritingExample(dialogue, "好的")], said)["em"] == 100

@@ -9,6 +9,7 @@ from friend_training.tasks.rewriting.metrics import (
     RewritingScore,
     bleu_of,
     exact_match_of,
+    published_scores,
     restored_f1_of,
     rouge_l_of,
     score,
@@ -123,3 +124,43 @@ def test_metrics_of_parts_add_up(given_cases: list[tuple[str, str, str]], cut: i
         (restored_f1_of, "restored_f1", 100),
     ):
         np.testing.assert_allclose(metric(both), [expected[name], of_nothing])
+
+
+def test_published_scores_by_hand() -> None:
+    # One utterance lacks its b, the next has it in front: joined they are the same text.
+    joined = published_scores(["a", "bc"], ["ab", "c"], ["a", "c"])
+    assert joined["wer_joined"] == 0
+    assert score(["a", "bc"], ["ab", "c"], ["a", "c"]).as_dict()["wer"] == pytest.approx(100 * 2 / 3)
+    # Of the common aa one character is distinct: precision 1 of 1, recall 1 of 2. Ours: 2 · 2 / (2 + 3).
+    assert published_scores(["aa"], ["aab"], [""])["rouge_l_distinct"] == pytest.approx(100 * 2 / 3)
+    assert score(["aa"], ["aab"], [""]).as_dict()["rouge_l"] == pytest.approx(80)
+    # Missing are 腊, 八 and the first 粥; 粥 alone was restored. n-grams that hold one of them: 1 of 1 and of 3 each.
+    restored = published_scores(["粥喝了吗", "好"], ["腊八粥喝了吗", "好"], ["喝了吗", "好"])
+    assert [restored[f"restoration_{order}"] for order in (1, 2, 3)] == pytest.approx([50, 50, 50])
+
+
+def test_the_restoration_score_leaves_out_utterances_that_miss_nothing() -> None:
+    # What is added to the second one does not count against the rewriter, as it does in restored F1.
+    said, meant, made = ["他来了", "好的"], ["王芳来了", "好的"], ["王芳来了", "王芳好的"]
+    assert published_scores(made, meant, said)["restoration_1"] == 100
+    assert score(made, meant, said).as_dict()["restored_f1"] == pytest.approx(100 * 4 / 6)
+
+
+def test_published_scores_of_nothing() -> None:
+    assert set(published_scores([], [], []).values()) == {0}
+    assert published_scores([""], [""], [""])["rouge_l_distinct"] == 100
+
+
+@given(cases)
+def test_joined_sentences_never_cost_more(rows: list[tuple[str, str, str]]) -> None:
+    predictions, references, utterances = (list(column) for column in zip(*rows, strict=True))
+    plain = score(predictions, references, utterances).as_dict()["wer"]
+    assert published_scores(predictions, references, utterances)["wer_joined"] <= plain + 1e-9
+
+
+@given(texts, texts)
+def test_distinct_rouge_is_full_for_equal_texts_and_none_without_a_common_character(a: str, b: str) -> None:
+    found = published_scores([a], [b], [""])["rouge_l_distinct"]
+    assert 0 <= found <= 100 + 1e-9
+    assert a != b or found == pytest.approx(100)
+    assert not a or set(a) & set(b) or found == 0

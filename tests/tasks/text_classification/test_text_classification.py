@@ -1,5 +1,6 @@
 """Text classifiers through the conformance suite, through transformers' own pipeline, and with methods inside."""
 
+import math
 import random
 from pathlib import Path
 
@@ -79,6 +80,17 @@ def test_it_learns_and_transformers_says_the_same(encoder: Path, tmp_path: Path)
     said = pipeline("text-classification", str(tmp_path))([text.text for text in texts(10, 3)])
     for (ours,), theirs in zip(task.predict(texts(10, 3)), said, strict=True):
         assert (ours.label, ours.confidence) == (theirs["label"], pytest.approx(theirs["score"], abs=1e-4))
+
+
+def test_its_classes_are_ranked(encoder: Path) -> None:
+    task, given = classifier(encoder), texts(5, 3)
+    task.fit(reviews(4, 1), [], dev=reviews(4, 1), plan=FitPlan(seed=1, steps=2))
+    logs = task.log_likelihood(given, [[["bad", "good", "neither"]] for _ in given])
+    for (found,), (predicted,), (of_text,) in zip(task.n_best(given, 3), task.predict(given), logs, strict=True):
+        assert found[0] == predicted
+        by_label = dict(zip(("bad", "good"), of_text, strict=False))
+        assert {one.label: math.log(one.confidence) for one in found} == pytest.approx(by_label, abs=1e-6)
+        assert of_text[2] == -math.inf
 
 
 def test_the_pooler_is_the_pretrained_one(bert: Path) -> None:

@@ -1,6 +1,7 @@
 """Taggers through the conformance suite and transformers' own pipeline; BIO tags, their spans and their scores."""
 
 import itertools
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,26 @@ def test_decoding_finds_the_best_of_all_valid_sequences(tiny_encoder: Path, seed
     mean = np.mean([float(logs[place, number]) for place, number in enumerate(best)])
     assert found.confidence == pytest.approx(np.exp(mean), abs=1e-6)
     assert found.content == any(tag != "O" for tag in found.label.tags)
+
+
+@pytest.mark.parametrize("tags", [TAGS, ("a", "b", "c")])
+def test_the_likeliest_tags_are_those_of_all_valid_sequences(tiny_encoder: Path, tags: tuple[str, ...]) -> None:
+    task = tagger(tiny_encoder, tags)
+    head = torch.randn(1, 3, len(tags), generator=torch.Generator().manual_seed(4))
+    batch = task.definition.collate(task.definition.input_items([Words("x", ("a", "b", "c"))]))
+    heads = [Head(head, batch.mask)]
+    every = [Tags(found) for found in itertools.product(tags, repeat=3) if tags != TAGS or valid(found)]
+    (((*logs,),),) = task.definition.log_likelihood(heads, batch, [[[*every, Tags(("other", "O", "O"))]]])
+    assert logs.pop() == -math.inf
+    wanted = sorted(zip(logs, every, strict=True), key=lambda found: -found[0])[:7]
+    (((*ranked,),),) = task.definition.n_best(heads, batch, 7)
+    assert [one.label for one in ranked] == [label for _, label in wanted]
+    assert [3 * math.log(one.confidence) for one in ranked] == pytest.approx([log for log, _ in wanted], abs=1e-4)
+    assert task.definition.decode(heads, batch)[0][0].label == ranked[0].label
+
+
+def valid(tags: tuple[str, ...]) -> bool:
+    return all(tag[:2] != "I-" or before[2:] == tag[2:] for before, tag in itertools.pairwise(("O", *tags)))
 
 
 def test_other_tags_are_decoded_one_by_one(tiny_encoder: Path) -> None:

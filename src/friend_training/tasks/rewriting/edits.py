@@ -97,6 +97,11 @@ def apply_script(dialogue: Dialogue, script: Rewrite) -> str:
     return "".join(dialogue.turns[turn].text[offset] for turn, offset in origin(script, dialogue))
 
 
+def rewrite_or_utterance(dialogue: Dialogue, rewrite: Rewrite) -> str:
+    """What a prediction is scored and written as: a rewrite that deletes everything says nothing, so u_t stands."""
+    return rewrite.text or dialogue.utterance.text
+
+
 def origin(rewrite: Rewrite, dialogue: Dialogue) -> list[tuple[int, int]]:
     """For every character of u_t', the (turn, offset) it came from."""
     current, length = len(dialogue.turns) - 1, len(dialogue.utterance.text)

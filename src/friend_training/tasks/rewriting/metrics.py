@@ -5,9 +5,10 @@
 - EM: the share of predictions equal to their reference.
 - BLEU: of the whole corpus, up to 4-grams, brevity penalty exp(1 - |references| / |predictions|) where the predictions
   are shorter, no smoothing (without one matching 4-gram it is 0).
-- Restored F1: of the characters that a rewrite adds to u_t, those that the reference adds too, whatever their order
-  (the restoration score of Pan et al. 2019, on single characters). It is 0 for whoever leaves u_t as it is, which the
-  others reward where most utterances need no rewrite.
+- Restored F1: of the characters that a rewrite adds to u_t, those that the reference adds too, whatever their order.
+  It is 0 for whoever leaves u_t as it is, which the others reward where most utterances need no rewrite. It is ours;
+  `published_scores` has the restoration score of Pan et al. 2019, and WER and ROUGE-L as the friend-training paper's
+  tools count them.
 """
 
 from collections import Counter
@@ -130,6 +131,71 @@ def restored_f1_of(counts: Counts) -> Counts:
     """2·restored / (added + missing); 100 where nothing is missing and nothing was added."""
     restored, both = counts[..., 14], counts[..., 15] + counts[..., 16]
     return 100 * np.where(both > 0, ratio(2 * restored, both), 1.0)
+
+
+def published_scores(
+    predictions: Sequence[str], references: Sequence[str], utterances: Sequence[str]
+) -> dict[str, float]:
+    """The scores of other papers by their own formulas, in percent, to stand beside their numbers.
+
+    - wer_joined: jiwer 2.2 joins all sentences of a corpus, so that an edit may reach from one into the next. No
+      sum of counts gives it.
+    - rouge_l_distinct: `rouge` 1.0 divides the distinct tokens of the common subsequence by the distinct tokens.
+    - restoration_1, _2, _3: the restoration score of Pan et al. 2019, F1 over the distinct n-grams that hold a
+      character which u_t does not have. Utterances whose reference has no such character are left out.
+
+    White space parts tokens there and is none itself, so it is left out. (`rouge` takes a full stop of ASCII for the
+    end of a sentence; here it is a character.)
+    """
+    made, meant, said = ([_unspaced(text) for text in of] for of in (predictions, references, utterances))
+    everything_made, everything_meant = "".join(made), "".join(meant)
+    pairs = list(zip(made, meant, strict=True))
+    cases = list(zip(made, meant, said, strict=True))
+    restored = [sum((_restored_ngrams(*case, order=order) for case in cases), PRF()) for order in (1, 2, 3)]
+    return {
+        "wer_joined": 100 * Levenshtein.distance(everything_made, everything_meant) / max(len(everything_meant), 1),
+        "rouge_l_distinct": 100 * float(ratio(sum(_distinct_rouge_l(*pair) for pair in pairs), len(pairs))),
+        **{f"restoration_{order}": 100 * found.f1 for order, found in enumerate(restored, start=1)},
+    }
+
+
+def _unspaced(text: str) -> str:
+    return "".join(text.split())
+
+
+def _restored_ngrams(prediction: str, reference: str, utterance: str, *, order: int) -> PRF:
+    known = set(utterance)
+    if set(reference) <= known:
+        return PRF()
+    grams = [{gram for gram in _ngrams(text, order) if not set(gram) <= known} for text in (prediction, reference)]
+    return PRF.of(*grams)
+
+
+def _distinct_rouge_l(prediction: str, reference: str) -> float:
+    if not prediction or not reference:
+        return float(prediction == reference)
+    common = len(_common_characters(reference, prediction))
+    return 2 * common / (len(set(prediction)) + len(set(reference)))
+
+
+def _common_characters(first: str, second: str) -> set[str]:
+    """Those of the longest common subsequence, of several the one that `rouge` walks back along."""
+    lengths = [[0] * (len(second) + 1)]
+    for a in first:
+        above, row = lengths[-1], [0]
+        for place, b in enumerate(second):
+            row.append(above[place] + 1 if a == b else max(above[place + 1], row[-1]))
+        lengths.append(row)
+    found, i, j = set(), len(first), len(second)
+    while i and j:
+        if first[i - 1] == second[j - 1]:
+            found.add(first[i - 1])
+            i, j = i - 1, j - 1
+        elif lengths[i - 1][j] > lengths[i][j - 1]:
+            i -= 1
+        else:
+            j -= 1
+    return found
 
 
 def _rouge_l(prediction: str, reference: str) -> float:

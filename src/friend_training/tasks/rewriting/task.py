@@ -22,7 +22,7 @@ from friend_training.tasks.rewriting.decoding import (
     log_likelihood_of_rewrites,
     ranked_rewrites,
 )
-from friend_training.tasks.rewriting.edits import SpanSource, build_script
+from friend_training.tasks.rewriting.edits import SpanSource, build_script, rewrite_or_utterance
 from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.model import (
     BiaffineRewriter,
@@ -153,9 +153,15 @@ class RewritingDefinition:
     ) -> list[list[list[float]]]:
         return [[of_unit] for of_unit in log_likelihood_of_rewrites(heads, batch, [units[0] for units in labels])]
 
+    def texts(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> list[str]:
+        """The rewritten utterances, as they are scored."""
+        return [
+            rewrite_or_utterance(e.dialogue, units[0].label) for e, units in zip(examples, predictions, strict=True)
+        ]
+
     def score(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """On all cases and, beside it, on those that edits can build: `buildable_em` and so on."""
-        units = score_rewrites([units[0].label.text for units in predictions], examples)
+        units = score_rewrites(self.texts(examples, predictions), examples)
         buildable = [unit for unit, e in zip(units, examples, strict=True) if _can_be_built(e, self.span_source)]
         whole, part = (Evaluation.of(some, RewritingScore()) for some in (units, buildable))
         return Evaluation({**whole, **{f"buildable_{name}": value for name, value in part.items()}}, whole.counts)

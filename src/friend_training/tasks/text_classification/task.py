@@ -1,5 +1,6 @@
 """Text classification on any encoder of transformers: a unit is a text, its label one of the classes."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,25 @@ class TextClassificationDefinition:
         return [
             [Prediction(item.id, self.labels.names[number], confidence)]
             for item, number, confidence in zip(batch.items, best.tolist(), sure.clamp(max=1.0).tolist(), strict=True)
+        ]
+
+    def n_best(self, heads: Sequence[Head], batch: TextBatch, k: int) -> list[list[list[Prediction]]]:
+        names = self.labels.names
+        likeliest = heads[0].logits.squeeze(1).double().softmax(dim=1).topk(min(k, len(names)), dim=1)
+        sure = likeliest.values.clamp(max=1.0).tolist()
+        return [
+            [[Prediction(item.id, names[n], p) for n, p in zip(numbers, probabilities, strict=True)]]
+            for item, numbers, probabilities in zip(batch.items, likeliest.indices.tolist(), sure, strict=True)
+        ]
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: TextBatch, labels: Sequence[Sequence[Sequence[str]]]
+    ) -> list[list[list[float]]]:
+        logs = heads[0].logits.squeeze(1).double().log_softmax(dim=1).tolist()
+        numbers = self.labels.numbers
+        return [
+            [[of_item[numbers[label]] if label in numbers else -math.inf for label in units[0]]]
+            for of_item, units in zip(logs, labels, strict=True)
         ]
 
     def score(self, examples: Sequence[tuple[Text, str]], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:

@@ -1,11 +1,13 @@
 """Token classification on any encoder of transformers: a unit is a sentence, its label a tag for each word."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from friend_training.core.counts import Evaluation
@@ -14,7 +16,7 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
-from friend_training.nn.heads import UNKNOWN, Head, best_sequence
+from friend_training.nn.heads import UNKNOWN, Head, best_sequence, likeliest_sequences
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
@@ -114,6 +116,41 @@ class TokenClassificationDefinition:
             [self._prediction(item, row[: item.words], sure)]
             for item, row, sure in zip(batch.items, best.tolist(), confidence, strict=True)
         ]
+
+    def n_best(self, heads: Sequence[Head], batch: SentenceBatch, k: int) -> list[list[list[Prediction]]]:
+        names, head = self.tags.names, heads[0]
+        outside = self.tags.numbers.get(OUTSIDE, 0)
+        allowed = allowed_steps(names) if self.bio else torch.ones(len(names), len(names), dtype=torch.bool)
+        tags, scores = likeliest_sequences(head.logits.log_softmax(dim=2), head.mask, allowed, outside=outside, k=k)
+        words = [item.words for item in batch.items]
+        means = (scores / torch.tensor(words).clamp(min=1).unsqueeze(1)).exp().clamp(max=1.0).tolist()
+        real = scores.isfinite().tolist()
+        return [
+            [
+                [
+                    self._prediction(item, row[: item.words], sure)
+                    for row, sure, there in zip(*found, strict=True)
+                    if there
+                ]
+            ]
+            for item, *found in zip(batch.items, tags.tolist(), means, real, strict=True)
+        ]
+
+    def log_likelihood(
+        self, heads: Sequence[Head], batch: SentenceBatch, labels: Sequence[Sequence[Sequence[Tags]]]
+    ) -> list[list[list[float]]]:
+        logs = heads[0].logits.log_softmax(dim=2).double().numpy()
+        return [
+            [[self._log_likelihood(of_item, label) for label in units[0]]]
+            for of_item, units in zip(logs, labels, strict=True)
+        ]
+
+    def _log_likelihood(self, logs: NDArray[np.float64], label: Tags) -> float:
+        """The sum over the words that the network sees; -inf for a tag that it does not know."""
+        if not set(label.tags) <= self.tags.numbers.keys():
+            return -math.inf
+        numbers = [self.tags.numbers[tag] for tag in label.tags[: len(logs)]]
+        return float(logs[np.arange(len(numbers)), numbers].sum())
 
     def _best(self, logs: Tensor, mask: Tensor) -> Tensor:
         if not self.bio:

@@ -2,7 +2,8 @@
 
 Whether punctuation is counted is a named choice: Universal Dependencies counts it, work on the Penn Treebank leaves it
 out. A word is punctuation by its characters, as in the CoNLL-X evaluation, because not every corpus has parts of
-speech.
+speech. LAS compares relations whole, subtypes included: `nsubj:pass` is not `nsubj`. The CoNLL shared tasks leave
+subtypes out, so their LAS is higher.
 """
 
 import unicodedata
