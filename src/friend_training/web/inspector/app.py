@@ -1,5 +1,6 @@
 """The inspector's server: one page and the few questions it asks. Everything is read from the run folder."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -123,6 +124,7 @@ def make_app(look: Look, token: str | None = None, *, patience: float = PATIENCE
         decisions, places = look.decisions(units, wanted.setting), look.places(units)
         rows = passing(units, decisions, wanted, look.texts, set(places))
         name = f"{look.inspected.method}-{units.task}-iteration-{units.iteration}.{wanted.format}"
+        name = re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)  # a header is ASCII, and a task may have any name
         headers = {"Content-Disposition": f'attachment; filename="{name}"'}
         if wanted.format == "parquet":
             content = parquet(units, decisions, rows, places, look.texts)
