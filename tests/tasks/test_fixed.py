@@ -5,7 +5,7 @@ import pytest
 
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.selector import Selector, Threshold
-from friend_training.core.task import FitPlan, Prediction, Task
+from friend_training.core.task import FitPlan, Prediction, Task, is_trained, takes_steps
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
@@ -68,6 +68,15 @@ def test_training_changes_nothing():
     before = task.predict(texts)
     summary = task.fit(reviews(30, 1), [], dev=[], plan=FitPlan(seed=1, steps=50))
     assert (summary.steps, task.predict(texts)) == (0, before)
+
+
+def test_a_task_says_whether_it_is_trained_and_takes_steps():
+    class Trained:
+        """A task that says nothing of it."""
+
+    estimator = Estimator("mood", pipeline())
+    assert [is_trained(task) for task in (rule(), estimator, Trained())] == [False, True, True]
+    assert [takes_steps(task) for task in (rule(), estimator, Trained())] == [False, False, True]
 
 
 def test_silence_counts_as_wrong():
