@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real test-browser lint clean
+.PHONY: demo test test-real test-browser lint docs release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -29,6 +29,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/mypy
+
+# What has to hold before a version is given away: wheel, source distribution, version, links and code of the pages.
+release-check: $(INSTALLED)
+	$(BIN)/python .ci/release_check.py
+	$(BIN)/pytest tests/test_docs_links.py tests/test_wheel.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
