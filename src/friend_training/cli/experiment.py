@@ -220,9 +220,8 @@ def _summary(places: Sequence[Path], against: Sequence[str], seeds: str | None) 
         [(_, results)] = _only(gather([place]), seeds).items()
         for one in summaries(results, friends=friends):
             ours, control = (f"{METHODS[name].title} **{one.cell(name)}**" for name in (one.friends, one.control))
-            several = "" if one.seeds[one.control] == one.seeds[friends] else f" (control {one.seeds[one.control]})"
             cells = [place.name, one.title, *(one.cell(name) for name in ("base", "sst", "fdt"))]
-            cells += [ours, one.ahead_of("sst"), control, one.ahead_of(one.control), f"{one.seeds[friends]}{several}"]
+            cells += [ours, one.ahead_of("sst"), control, one.ahead_of(one.control), str(one.seeds[friends])]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

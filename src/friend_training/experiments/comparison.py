@@ -357,7 +357,11 @@ class Summary:
         return metric_spec(self.metric).title
 
     def cell(self, method: str) -> str:
-        return metric_spec(self.metric).text(self.scores[method]) if method in self.scores else _MISSING
+        """The score, and with how many seeds, if with others than the friends'."""
+        if method not in self.scores:
+            return _MISSING
+        several = "" if self.seeds[method] == self.seeds[self.friends] else f" ({self.seeds[method]})"
+        return metric_spec(self.metric).text(self.scores[method]) + several
 
     def ahead_of(self, method: str) -> str:
         """With its interval, and a star where one is due."""
