@@ -30,7 +30,7 @@ from friend_training.friendships.joint_labels import (
 from friend_training.nn.task import TorchTask
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.open import open_task
-from friend_training.study.plans import probed_dialogues
+from friend_training.study.plans import probed_inputs
 from friend_training.study.resources import open_bridge
 from friend_training.study.run_data import RunData
 from friend_training.tasks.csrl.metrics import CsrlScore
@@ -160,7 +160,7 @@ def _is_elsewhere(argument: Argument, current: int) -> bool:
 
 def rewrites_right(config: Any, data: RunData, csrl: TorchTask, rewriting: TorchTask) -> dict[str, Counts]:
     """How many are right, by how sure the rewriter is, whether u_t has a predicate, and what CSRL says of the spans."""
-    dialogues = probed_dialogues(config, data, "rewriting")
+    dialogues = probed_inputs(config, data, "rewriting")
     made, roles = rewriting.predict(dialogues), csrl.predict(dialogues)
     ranked = sorted((unit.confidence for [unit] in made if unit.content), reverse=True)
     surest, surer = (ranked[int(share * len(ranked))] for share in (0.3, 0.6))

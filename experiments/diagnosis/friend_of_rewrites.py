@@ -17,7 +17,7 @@ from second_iteration import how_roles_fit
 from seeds import ALL_OF_DEV, by_seed, config_and_data, measured_seeds
 
 from friend_training.study.open import open_task
-from friend_training.study.plans import probed_dialogues
+from friend_training.study.plans import probed_inputs
 
 KINDS = ("just what is inserted", "a part of it, or more", "only other words", "nothing in other turns")
 
@@ -29,7 +29,7 @@ def main() -> None:
 
 def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
-    dialogues = probed_dialogues(config, data, "rewriting")
+    dialogues = probed_inputs(config, data, "rewriting")
     roles, made = (open_task(study, name, "base").task.predict(dialogues) for name in ("csrl", "rewriting"))
     says = np.array([unit.content for [unit] in made])
     sure = np.array([unit.confidence for [unit] in made])

@@ -29,7 +29,8 @@ from friend_training.friendships.joint_labels import (
     nothing_rewritten,
 )
 from friend_training.study.data import with_found_predicates
-from friend_training.study.open import open_bridge, open_task
+from friend_training.study.open import open_task
+from friend_training.study.resources import open_bridge
 from friend_training.tasks.csrl.metrics import score
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import CsrlExample, Dialogue, Rewrite, RewritingExample
@@ -50,7 +51,7 @@ def measure(study: Path, data_dir: Path | None, *, examples: int = 0) -> Measure
     friends = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
     tasks, settle, propose = (csrl, rewriting), DisputedRoles(bridge), ProposedRoles(bridge)
 
-    gold = data.csrl_dev
+    gold = data.tasks["csrl"].dev
     inputs = [example.dialogue for example in gold]
     own, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
 
@@ -101,12 +102,12 @@ def nearest(ranked: Sequence[Sequence[Sequence[Prediction]]], gold: Sequence[Csr
 def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friendship, examples: int) -> dict[str, Any]:
     """Exact match of decided rewrites, and what of them is learnt edit by edit."""
     csrl, rewriting = tasks
-    gold: list[RewritingExample] = list(data.rewriting_dev)
+    gold: list[RewritingExample] = list(data.tasks["rewriting"].dev)
     inputs = [example.dialogue for example in gold]
     if not any(dialogue.predicates for dialogue in inputs):
         inputs = with_found_predicates(inputs, config, lambda done, total: None)
     own, said = rewriting.predict(inputs), csrl.predict(inputs)
-    known = {example.dialogue.id: example.roles for example in data.csrl_dev}
+    known = {example.dialogue.id: example.roles for example in data.tasks["csrl"].dev}
     perfect = [
         [replace(unit, label=label) for unit, label in zip(units, known.get(one.id, ()), strict=False)]
         for one, units in zip(inputs, said, strict=True)

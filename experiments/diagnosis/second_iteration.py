@@ -35,7 +35,7 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study.folders import method_folder
 from friend_training.study.kinds import Given, make_task
-from friend_training.study.plans import probed_dialogues
+from friend_training.study.plans import probed_inputs
 from friend_training.study.resources import open_bridge
 from friend_training.study.sections import Config
 from friend_training.tasks.csrl.metrics import score
@@ -57,7 +57,7 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, Any]:
     """All that is measured of one seed: its Base, and its friends before the second update."""
     config, data = config_and_data(study, data_dir, dev=ALL_OF_DEV)
     bridge = open_bridge(study, config)
-    dialogues = probed_dialogues(config, data, "rewriting")
+    dialogues = probed_inputs(config, data, "rewriting")
     found: dict[str, Any] = {"seed": config.seed, "labels": {}, "judges": {}, "errors": {}}
     for iteration, when in ((0, "first"), (1, "second")):
         csrl, rewriting = (_model(study, config, name, iteration) for name in ("csrl", "rewriting"))
