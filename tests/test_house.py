@@ -28,6 +28,7 @@ LAYERS = (
     ("study",),
     ("experiments", "inference"),
     ("report",),
+    ("trainer",),
     ("web",),
     ("cli",),
 )

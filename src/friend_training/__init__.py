@@ -17,6 +17,7 @@ __all__ = [
     "Endpoint",
     "Estimator",
     "FriendTrainedModel",
+    "FriendTrainer",
     "Rule",
     "TextClassification",
     "TokenClassification",
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a nam
     from friend_training.tasks.sources import AnswerFile, Endpoint, Rule
     from friend_training.tasks.text_classification.task import TextClassification
     from friend_training.tasks.token_classification.task import TokenClassification
+    from friend_training.trainer.trainer import FriendTrainer
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -48,6 +50,7 @@ else:
             "tasks.sources": ("AnswerFile", "Endpoint", "Rule"),
             "tasks.text_classification.task": ("TextClassification",),
             "tasks.token_classification.task": ("TokenClassification",),
+            "trainer.trainer": ("FriendTrainer",),
         },
     )
 

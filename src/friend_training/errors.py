@@ -26,6 +26,10 @@ class RunError(FriendTrainingError):
     """A run folder that cannot be used: missing, of another version, of other data, or without disk space."""
 
 
+class RunStoppedError(FriendTrainingError):
+    """A run that a listener stopped: what is finished stays, and it can be gone on with."""
+
+
 class DeviceMemoryError(RunError):
     """A device that cannot hold a batch: names the setting of the task that makes batches that large."""
 
@@ -59,6 +63,8 @@ EXTRAS = {
     "prometheus_client": "serving",
     "sklearn": "sklearn",
     "skops": "sklearn",
+    "pandas": "frames",
+    "tensorboard": "tensorboard",
     "onnx": "onnx",
     "onnxscript": "onnx",
     "onnxruntime": "onnx",

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-import trainer
 from transformers import AutoTokenizer
 
+import trainer
 from friend_training import TextClassification
 
 

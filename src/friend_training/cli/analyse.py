@@ -26,8 +26,8 @@ from friend_training.analysis.simulation import simulate_agreement
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
 from friend_training.cli.options import DataDir
-from friend_training.cli.progress import counting
 from friend_training.errors import ConfigError, DataError
+from friend_training.report.progress import counting
 from friend_training.runs.files import read_json_lines
 from friend_training.types import ROLES, Sentence, SentenceRoles
 

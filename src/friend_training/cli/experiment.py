@@ -19,9 +19,9 @@ from rich.console import Console
 
 from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.options import listed, listed_seeds
-from friend_training.cli.progress import watching
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.names import duration
+from friend_training.report.progress import watching
 from friend_training.runs.files import check_output, write_text
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from rich.table import Table
 
 from friend_training.analysis.metrics import metric_spec
 from friend_training.cli.options import Device
-from friend_training.cli.progress import counting
 from friend_training.core.task import Prediction
 from friend_training.data.jsonl import csagn_object, rast_plus_line, to_line
 from friend_training.data.read import FORMATS, Loaded, read_examples, sniff, stream_examples
 from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
+from friend_training.report.progress import counting
 from friend_training.runs.files import atomic_file, check_output
 from friend_training.tasks.rewriting.edits import rewrite_or_utterance
 from friend_training.types import SPEAKER, CsrlExample, Dialogue, Predicate, RewritingExample, Roles

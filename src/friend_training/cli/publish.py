@@ -9,8 +9,8 @@ from rich.console import Console
 
 from friend_training.cli.options import DataDir, Device
 from friend_training.cli.predict import Method, TaskName
-from friend_training.cli.progress import counting
 from friend_training.errors import FriendTrainingError
+from friend_training.report.progress import counting
 from friend_training.runs.files import check_output
 
 # friend-train export: a trained model as a folder that can leave.

@@ -11,11 +11,11 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from friend_training.cli.progress import counting
 from friend_training.errors import RunError
 from friend_training.experiments.tables import Column, build_table, to_rich
 from friend_training.report.label_text import readable
 from friend_training.report.names import method_in_words
+from friend_training.report.progress import counting
 from friend_training.runs.inputs import has_inputs, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Select, Test, kind_of_work

@@ -6,9 +6,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from friend_training.cli.progress import resumable, watching
+from friend_training.cli.progress import resumable
 from friend_training.cli.results import test_table
 from friend_training.report.names import duration
+from friend_training.report.progress import watching
 from friend_training.runs.processes import is_first
 from friend_training.study.sections import Config
 

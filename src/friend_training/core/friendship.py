@@ -3,7 +3,7 @@
 A task with several friends has one matching score per friendship and unit; `aggregate_matches` makes one of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
@@ -138,7 +138,8 @@ class Friendship:
     is trained on labels made of both predictions. Each prediction alone is matched before, and confidence is its.
     `propose_first` gives the second task's predictions as labels of the first, `propose_second` the other way round; a
     friendship whose translations cannot be turned round has none. With `joint_first` or `joint_second` that task's
-    labels are decided on together with the friend's (`core.joint`), whatever task it is.
+    labels are decided on together with the friend's (`core.joint`), whatever task it is. `described` is what a config
+    says of the friendship, if it can say all of it: its kind and the settings of that kind.
     """
 
     name: str
@@ -152,6 +153,7 @@ class Friendship:
     propose_second: Propose | None = None
     joint_first: Joint | None = None
     joint_second: Joint | None = None
+    described: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for part in ("translate_first", "translate_second", "matcher"):

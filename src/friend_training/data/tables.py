@@ -67,7 +67,7 @@ def labelled_texts(
 
 
 def words(source: Rows, *, words: str, id: str | None = None, name: str = "pool") -> Iterator[Words]:
-    return (Words(row.id(id), _list(row, words)) for row in rows_of(source, name=name))
+    return (Words(row.id(id), words_in(row, words)) for row in rows_of(source, name=name))
 
 
 def tagged_words(
@@ -75,13 +75,14 @@ def tagged_words(
 ) -> Iterator[TagsExample]:
     """Sentences with a tag for each word; both are lists, or texts with blanks."""
     for row in rows_of(source, name=name):
-        told, labels = _list(row, words), _list(row, tags)
+        told, labels = words_in(row, words), words_in(row, tags)
         if len(told) != len(labels):
             raise row.wrong(f"{len(told)} words in {words!r}, but {len(labels)} tags in {tags!r}")
         yield TagsExample(Words(row.id(id), told), Tags(labels))
 
 
-def _list(row: Row, column: str) -> tuple[str, ...]:
+def words_in(row: Row, column: str) -> tuple[str, ...]:
+    """The words of a cell: a list, one as JSON, or a text with blanks."""
     value = row.cell(column)
     if isinstance(value, str):
         value = parse_json(value, Limits.from_environment()) if value.lstrip().startswith("[") else value.split()

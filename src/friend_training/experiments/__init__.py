@@ -6,6 +6,7 @@ needs        what an experiment needs before it can run
 estimate     how long it will take
 results      one line per config, method and seed
 comparison   methods side by side, and the paper's table
+warnings     what to know before believing a run
 tables       tables as Markdown, LaTeX, CSV or on the terminal
 figures      the paper's figures 3 and 4
 """

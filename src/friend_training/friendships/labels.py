@@ -139,7 +139,15 @@ def label_friendship(
         match_meanings,
         propose_first=None if found.to_first is None else _proposing(found.to_first),
         propose_second=None if found.to_second is None else _proposing(found.to_second),
+        described=described("labels", found.table),
     )
+
+
+def described(kind: str, table: Mapping[Any, Allowed] | None) -> dict[str, Any] | None:
+    """A table as a config has it, where all its labels are texts."""
+    if table is None or not all(isinstance(one, str) for label, means in table.items() for one in (label, *means)):
+        return None
+    return {"kind": kind, "means": {label: sorted(map(str, means)) or None for label, means in table.items()}}
 
 
 @dataclass(frozen=True, slots=True)

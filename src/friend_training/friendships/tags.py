@@ -13,7 +13,15 @@ from typing import Any
 from friend_training.core.friendship import Friendship, Match, Propose, Translation
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
-from friend_training.friendships.labels import Allowed, Dictionary, Meanings, Table, naming_the_task, read_means
+from friend_training.friendships.labels import (
+    Allowed,
+    Dictionary,
+    Meanings,
+    Table,
+    described,
+    naming_the_task,
+    read_means,
+)
 from friend_training.tasks.token_classification.decoding import OUTSIDE, Span, bio_spans, bio_tags
 from friend_training.types import Tags
 
@@ -49,6 +57,7 @@ def tag_friendship(
         match_words,
         propose_first=None if found.to_first is None else _proposing_tags(found.to_first),
         propose_second=None if found.to_second is None else _proposing_tags(found.to_second),
+        described=described("tags", found.table) if isinstance(means, Mapping) else None,
     )
 
 

@@ -42,7 +42,7 @@ from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
 from friend_training.runs.counts import add_counts
 from friend_training.runs.files import write_text
 from friend_training.runs.processes import is_first, world
-from friend_training.runs.progress import Listener, PaceKeeper, Silence
+from friend_training.runs.progress import Listener, PaceKeeper, ResultListener, Silence
 from friend_training.runs.run import Run, digest_on_record
 from friend_training.runs.steps import (
     Evaluate,
@@ -154,6 +154,8 @@ def carry_out(run: Run, procedure: Callable[[Once], None], listener: Listener | 
             pace.finished(step, result)
             if "metrics" in result:
                 run.write_metrics()
+            if step not in finished and isinstance(listener, ResultListener):
+                listener.recorded(step, result)
             listener.finished(step)
 
         procedure(once)

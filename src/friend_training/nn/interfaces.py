@@ -33,7 +33,9 @@ class Definition(Protocol):
 
     name: str
     label_type: Any
-    main_metric: str
+
+    @property
+    def main_metric(self) -> str: ...
 
     @property
     def identity(self) -> Mapping[str, Any]:

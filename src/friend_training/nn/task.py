@@ -24,7 +24,15 @@ from friend_training.nn.heads import Head
 from friend_training.nn.interfaces import Definition, RankingDefinition
 from friend_training.nn.memory import explain_full_device
 from friend_training.nn.threads import side_by_side
-from friend_training.nn.training import Progress, TrainingSettings, no_progress, save_weights, seed_everything, train
+from friend_training.nn.training import (
+    Losses,
+    Progress,
+    TrainingSettings,
+    no_progress,
+    save_weights,
+    seed_everything,
+    train,
+)
 from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.processes import rank, world
 
@@ -75,7 +83,8 @@ class TorchTask:
     Its network and all batches are on the device of that name (`nn.devices.choose_device`). Sent to another process, a
     task searches that device there: `auto` and `cuda` may be another card.
 
-    Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`; it changes nothing else.
+    Whoever wants to know how far `fit`, `predict` and `evaluate` are sets `progress`, and `losses` to hear of losses;
+    they change nothing else.
     """
 
     def __init__(
@@ -88,9 +97,13 @@ class TorchTask:
         self.device = choose_device(device)
         self.name = definition.name
         self.label_type = definition.label_type
-        self.main_metric = definition.main_metric
         self.progress: Progress = no_progress
+        self.losses: Losses | None = None
         self._network: nn.Module | None = None
+
+    @property
+    def main_metric(self) -> str:
+        return self.definition.main_metric
 
     @property
     def network(self) -> nn.Module:
@@ -150,6 +163,7 @@ class TorchTask:
                 plan=plan,
                 settings=self.settings,
                 progress=self.progress,
+                losses=self.losses,
             )
 
     def dev_score(self, dev: Sequence[Any]) -> Callable[[], float]:

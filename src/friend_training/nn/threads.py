@@ -52,20 +52,25 @@ class Hands:
             self._threads.shutdown()
             torch.set_num_threads(self.threads)
 
-    def backward(self, parts: Sequence[Any]) -> None:
-        """Leave the gradients of the mean over all units of all parts at the weights, in place of what was there."""
+    def backward(self, parts: Sequence[Any]) -> Tensor:
+        """Leave the gradients of the mean over all units of all parts at the weights, in place of what was there.
+
+        The mean is returned.
+        """
         assert self._threads is not None
         units = sum(len(part.weights) for part in parts)
         weights = [weight for weight in self.network.parameters() if weight.requires_grad]
 
-        def gradients(part: Any, generator: Generator) -> Gradients:
+        def gradients(part: Any, generator: Generator) -> tuple[Tensor, Gradients]:
             with drawing_from(generator):
                 losses = unit_losses(self.network(part), part.targets)
-            return torch.autograd.grad((losses * part.weights).sum() / units, weights, allow_unused=True)
+            share = (losses * part.weights).sum() / units
+            return share.detach(), torch.autograd.grad(share, weights, allow_unused=True)
 
-        found = self._threads.map(gradients, parts, self._generators[: len(parts)])
-        for weight, given in zip(weights, zip(*found, strict=True), strict=True):
+        found = list(self._threads.map(gradients, parts, self._generators[: len(parts)]))
+        for weight, given in zip(weights, zip(*(own for _, own in found), strict=True), strict=True):
             weight.grad = _added(given)
+        return torch.stack([share for share, _ in found]).sum()
 
     def rested(self, work: Callable[[], R]) -> R:
         """What is done between steps has all threads for itself."""

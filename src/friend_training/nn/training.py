@@ -21,6 +21,9 @@ from friend_training.nn.threads import Hands
 Progress = Callable[[int, int], None]
 """Told from time to time how many of how many are done."""
 
+Losses = Callable[[int, float], None]
+"""Told from time to time a training step and its loss."""
+
 TELL_EVERY = 10
 
 
@@ -53,6 +56,7 @@ def train(
     plan: FitPlan,
     settings: TrainingSettings,
     progress: Progress = no_progress,
+    losses: Losses | None = None,
 ) -> FitSummary:
     """Train one network by Eq. 1 on the shuffled union of its items, which `collate` puts on the network's device."""
     with Hands(network, batch_size=settings.batch_size, seed=plan.seed) as hands:
@@ -63,11 +67,13 @@ def train(
         def gradients(step: int) -> None:
             batch = next(batches)
             if hands.count > 1:
-                hands.backward(batch)
-                return
-            (whole,) = batch
-            loss = weighted_mean(unit_losses(network(whole), whole.targets), whole.weights)
-            distributed.backward(loss, [network])
+                loss = hands.backward(batch)
+            else:
+                (whole,) = batch
+                loss = weighted_mean(unit_losses(network(whole), whole.targets), whole.weights)
+                distributed.backward(loss, [network])
+            if losses is not None and step % TELL_EVERY == 0:
+                losses(step, float(loss.detach()))
 
         what = Learning([network], gradients, partial(hands.rested, dev_score), kept=[network])
         return learn(what, plan=plan, settings=settings, progress=progress)

@@ -69,6 +69,21 @@ class PaceListener(Protocol):
     def paced(self, step: Step, pace: Pace) -> None: ...
 
 
+@runtime_checkable
+class ResultListener(Protocol):
+    """A listener that also wants what a step came to: metrics, or what was chosen. Earlier processes' steps it does not
+    hear of again."""
+
+    def recorded(self, step: Step, result: Mapping[str, Any]) -> None: ...
+
+
+@runtime_checkable
+class LossListener(Protocol):
+    """A listener that also wants the loss from time to time; `number` is the training step."""
+
+    def lost(self, step: Step, number: int, loss: float) -> None: ...
+
+
 class PaceKeeper:
     """Counts what workers have handed in, and tells it after every shard."""
 
@@ -151,6 +166,15 @@ class Relay:
     def paced(self, step: Step, pace: Pace) -> None:
         if isinstance(self._listener, PaceListener):
             self._listener.paced(self._of_method(step), pace)
+
+    def recorded(self, step: Step, result: Mapping[str, Any]) -> None:
+        if isinstance(self._listener, ResultListener):
+            self._listener.recorded(self._of_method(step), result)
+
+    def lost(self, number: int, loss: float) -> None:
+        """The loss of a training step of the task that is trained."""
+        if self._step is not None and isinstance(self._listener, LossListener):
+            self._listener.lost(self._of_method(self._step), number, loss)
 
     def advanced(self, step: Step, done: int, total: int) -> None:
         self._parts = (done, total)

@@ -23,7 +23,17 @@ from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.kinds import hidden_gold
-from friend_training.study.run_data import BridgeData, Progress, RunData, TaskData, check_count, draw_examples, own_data
+from friend_training.study.run_data import (
+    NO_OBJECTS,
+    BridgeData,
+    Objects,
+    Progress,
+    RunData,
+    TaskData,
+    check_count,
+    draw_examples,
+    own_data,
+)
 from friend_training.study.sections import (
     Config,
     FileDataConfig,
@@ -156,16 +166,21 @@ LABELLED_FILES, POOL_FILES, BRIDGE_FILES = 1500, 500, 1300
 
 
 def load_data(
-    config: Config, data_dir: str | Path | None, progress: Progress = lambda done, total: None, *, pool: bool = True
+    config: Config,
+    data_dir: str | Path | None,
+    progress: Progress = lambda done, total: None,
+    *,
+    pool: bool = True,
+    objects: Objects = NO_OBJECTS,
 ) -> RunData:
     """Make or read the data; `progress` is told how much of it is there.
 
     Without the `pool`, which takes longest, all else is as it would be: the pool of a finished run is read from its
-    folder (runs/inputs.py).
+    folder (runs/inputs.py). `objects` are what a program gives instead of files.
     """
     data_dir = None if data_dir is None else Path(data_dir)
     if isinstance(config, FriendsConfig):
-        return own_data(config, data_dir, progress, pool=pool)
+        return own_data(config, data_dir, progress, pool=pool, objects=objects)
     assert isinstance(config, CaseStudyConfig), "there is no other"
     data = config.data
     if not pool:

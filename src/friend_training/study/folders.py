@@ -38,7 +38,7 @@ results then say so."""
 _ENVIRONMENT, _CHANGED, _DEVICES = "environment.json", "changed_on_resume", "devices"
 
 
-_METHODS, _RESOURCES = "methods", "resources.txt"
+_METHODS, _RESOURCES, _FILES, _NOTES = "methods", "resources.txt", "files.txt", "notes.txt"
 
 
 def method_folder(run: str | Path, method: str) -> Path:
@@ -204,6 +204,34 @@ def shared_resources(run: Path, given: Path | None) -> Path | None:
         return given
     check_file(record)
     return run / record.read_text(encoding="utf-8").strip() if record.is_file() else None
+
+
+def files_of(run: str | Path, given: Path | None) -> Path | None:
+    """The folder that the paths of a run's config begin at: the one that is given, or the one it was begun with."""
+    record = Path(run) / _FILES
+    if given is not None or not record.is_file():
+        return given
+    check_file(record)
+    return Path(run) / record.read_text(encoding="utf-8").strip()
+
+
+def remember_files(run: Path, given: Path) -> None:
+    """Keep where a run's files are, as seen from the run: both can be moved together."""
+    write_recorded(run / _FILES, os.path.relpath(given, run) + "\n")
+
+
+def remember_notes(run: Path, notes: Sequence[str]) -> None:
+    """Keep what a person should know of a run's data."""
+    if notes:
+        write_recorded(run / _NOTES, "".join(f"{note}\n" for note in notes))
+
+
+def read_notes(run: Path) -> list[str]:
+    path = run / _NOTES
+    if not path.is_file():
+        return []
+    check_file(path)
+    return path.read_text(encoding="utf-8").splitlines()
 
 
 def open_or_create(folder: Path, config: Config, fingerprints: dict[str, str]) -> Run:

@@ -131,16 +131,6 @@ def _nothing_to_match(first: Sequence[int], second: Sequence[int], /) -> list[Ma
 # Friendships that a config names.
 
 
-@dataclass(frozen=True, slots=True)
-class Objects:
-    """Python objects that a config only names: a program gives them, a file cannot."""
-
-    tasks: Mapping[str, Any] = field(default_factory=dict)
-    friendships: Mapping[str, Friendship] = field(default_factory=dict)
-
-
-NO_OBJECTS = Objects()
-
 FEWEST_WITH_BOTH = 50
 """Texts that gold of both tasks labels, from which on meanings are learned from them and not from predictions."""
 

@@ -93,6 +93,10 @@ def kind_of(config: Config, name: str) -> TaskKind:
     return TASK_KINDS[config.kinds[name]]
 
 
+def is_trained(config: Config, name: str) -> bool:
+    return kind_of(config, name).trained and getattr(config.sections[name], "trained", True)
+
+
 def training_settings(section: TrainingConfig) -> TrainingSettings:
     return TrainingSettings(**section.model_dump())
 
@@ -245,9 +249,11 @@ def _names(given: Given, kind: str, of_gold: Callable[[Sequence[Any]], tuple[str
 
 def _estimator(config: Any, name: str, given: Given) -> Task:
     # Only now: scikit-learn is an extra.
-    from friend_training.tasks.estimators.task import Estimator
+    from friend_training.tasks.estimators.task import Estimator, untrained_model
 
     section: EstimatorConfig = config.tasks[name]
+    if section.model.endswith(".skops"):
+        return Estimator(name, untrained_model(given.base / section.model), metric=section.metric)
     return Estimator(name, _text_model(section.model, given.pool), metric=section.metric)
 
 

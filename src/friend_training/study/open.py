@@ -19,10 +19,9 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Test, Train
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import load_data
-from friend_training.study.folders import method_folder, methods_there, run_config
-from friend_training.study.friends import NO_OBJECTS, Objects
-from friend_training.study.kinds import Given, gold_units, kind_of, make_task
-from friend_training.study.run_data import Progress, RunData
+from friend_training.study.folders import files_of, method_folder, methods_there, run_config
+from friend_training.study.kinds import Given, gold_units, is_trained, make_task
+from friend_training.study.run_data import NO_OBJECTS, Objects, Progress, RunData
 from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import RewritingExample
@@ -39,7 +38,7 @@ def last_thresholds(study: Path, config: Config) -> dict[str, float]:
     return {
         task: threshold_at(study, "fdt", task, config.iterations, section.pick)
         for task, section in config.sections.items()
-        if kind_of(config, task).trained
+        if is_trained(config, task)
     }
 
 
@@ -83,7 +82,7 @@ def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambd
     if has_inputs(study):
         return
     config, run = run_config(study), Run.open(study)
-    data = load_data(config, data_dir, progress)
+    data = load_data(config, files_of(study, data_dir), progress)
     run.check_fingerprints({**run.fingerprints, "pool": data.pool_fingerprint})
     keep_data(study, config, data)
 
@@ -123,7 +122,8 @@ def open_task(
         raise RunError(f"{folder}: {chosen} has not finished {task} yet; go on with `friend-train resume {folder}`")
     iteration: int = tested["best_iteration"]
     checkpoint = run.checkpoint(task, iteration)
-    opened = objects.tasks[task] if task in objects.tasks else make_task(config, task, Given(checkpoint))
+    given = Given(checkpoint, base=files_of(folder, None) or Path())
+    opened = objects.tasks[task] if task in objects.tasks else make_task(config, task, given)
     load_checkpoint(opened, checkpoint, digest=run.require(Train(task, iteration))["digest"])
     return OpenedTask(opened, chosen, iteration)
 

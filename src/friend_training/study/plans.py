@@ -24,7 +24,7 @@ from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import with_found_predicates
 from friend_training.study.folders import method_folder
-from friend_training.study.kinds import hidden_gold, input_of, kind_of, label_shares
+from friend_training.study.kinds import hidden_gold, input_of, is_trained, label_shares
 from friend_training.study.run_data import RunData
 from friend_training.study.sections import (
     Config,
@@ -99,7 +99,7 @@ def task_plans(
     plans: dict[str, TaskPlan] = {}
     for name, task in tasks.items():
         examples, section, spec = data.tasks[name], config.sections[name], METHODS[method]
-        if not kind_of(config, name).trained:
+        if not is_trained(config, name):
             if spec.friend != "none":
                 test = {"test": examples.test} if examples.test else {}
                 plans[name] = fixed_friend(task, dev=examples.dev, test=test)

@@ -7,11 +7,13 @@ unless the config keeps it: a pseudo-label of a test text would be a peek at tes
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
+from friend_training.core.task import Task
 from friend_training.data import tables
 from friend_training.data.sharded_pool import ShardedPool
 from friend_training.data.splits import normalise
@@ -77,6 +79,22 @@ class RunData:
         return self.pool.fingerprint if isinstance(self.pool, ShardedPool) else fingerprint(self.pool)
 
 
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Python objects that a config only names: a program gives them, a file cannot.
+
+    `data` are the examples of such tasks; `pool`, where there is one, stands in for the config's file.
+    """
+
+    tasks: Mapping[str, Task] = field(default_factory=dict)
+    friendships: Mapping[str, Friendship] = field(default_factory=dict)
+    data: Mapping[str, TaskData] = field(default_factory=dict)
+    pool: Sequence[Any] | None = None
+
+
+NO_OBJECTS = Objects()
+
+
 def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> list[T]:
     if count is None:
         return list(examples)
@@ -98,17 +116,25 @@ def bridge_data(data: RunData) -> BridgeData:
 # Files of your own.
 
 
-def own_data(config: FriendsConfig, base: Path | None, progress: Progress, *, pool: bool = True) -> RunData:
+def own_data(
+    config: FriendsConfig,
+    base: Path | None,
+    progress: Progress,
+    *,
+    pool: bool = True,
+    objects: Objects = NO_OBJECTS,
+) -> RunData:
     """Read what the config names; paths begin at `base`. Without the `pool` all else is as it would be."""
     base = base or Path()
     found: dict[str, TaskData] = {}
     for number, (name, section) in enumerate(config.tasks.items(), start=1):
-        found[name] = _task_data(config, name, section, base) if isinstance(section, OwnTaskConfig) else TaskData()
+        given = objects.data.get(name, TaskData())
+        found[name] = _task_data(config, name, section, base) if isinstance(section, OwnTaskConfig) else given
         progress(number, len(config.tasks) + 1)
     missing = {friend.first: friend for friend in config.friendships if friend.kind in ("labels", "tags")}
     for name, friendship in missing.items():
         _check_meanings(name, friendship, found[name].gold)
-    inputs, audit, notes = _pool(config, base, found) if pool else ([], None, [])
+    inputs, audit, notes = _pool(config, base, found, objects.pool) if pool else ([], None, [])
     progress(len(config.tasks) + 1, len(config.tasks) + 1)
     return RunData(found, inputs, audit, notes=(*_leaks(found), *notes))
 
@@ -162,36 +188,46 @@ def _single(label: Any) -> Iterable[str]:
 
 
 def _pool(
-    config: FriendsConfig, base: Path, tasks: Mapping[str, TaskData]
+    config: FriendsConfig, base: Path, tasks: Mapping[str, TaskData], given: Sequence[Any] | None
 ) -> tuple[list[Any], Audit | None, list[str]]:
+    path = base / config.pool.file
+    if given is not None:
+        inputs, notes = _usable(config, list(given), tasks, path)
+        return inputs, None, notes
     section = config.pool
-    path = base / section.file
     rows = list(tables.rows_of(path))
     if pool_view(config) == "dialogue":
         raise ConfigError("pool: these tasks need dialogues, and a table has none")
-    given = section.words if pool_view(config) == "words" else None
-    inputs: list[Any] = (
+    words = section.words if pool_view(config) == "words" else None
+    all_inputs: list[Any] = (
         list(tables.texts(path, text=section.text, id=section.id))
-        if given is None
-        else list(tables.words(path, words=given, id=section.id))
+        if words is None
+        else list(tables.words(path, words=words, id=section.id))
     )
     hidden = {task: dict[str, str]() for task in section.hidden}
-    for one, row in zip(inputs, rows, strict=True):
+    for one, row in zip(all_inputs, rows, strict=True):
         for task, column in section.hidden.items():
             if (label := row.cell(column)) not in (None, ""):
                 hidden[task][one.id] = str(label)
-    notes = []
-    if section.held_out == "dropped":
-        inputs, note = _without_held_out(inputs, tasks)
-        notes += note
-    if section.most is not None and section.most < len(inputs):
-        inputs = draw_examples(inputs, section.most, seed=config.seed)
+    inputs, notes = _usable(config, all_inputs, tasks, path)
+    return inputs, HiddenGold(hidden) if hidden else None, notes
+
+
+def _usable(
+    config: FriendsConfig, inputs: list[Any], tasks: Mapping[str, TaskData], path: Path
+) -> tuple[list[Any], list[str]]:
+    """The inputs of the pool that the config wants, and what a person should know of those that are left out."""
+    notes: list[str] = []
+    if config.pool.held_out == "dropped":
+        inputs, notes = _without_held_out(inputs, tasks)
+    if config.pool.most is not None and config.pool.most < len(inputs):
+        inputs = draw_examples(inputs, config.pool.most, seed=config.seed)
     if not inputs:
         raise DataError("no input is left in the pool", path=path)
     twice = [id for id, count in Counter(one.id for one in inputs).items() if count > 1]
     if twice:
         raise DataError(f"the id {twice[0]!r} stands here more than once, ids must differ", path=path)
-    return inputs, HiddenGold(hidden) if hidden else None, notes
+    return inputs, notes
 
 
 def _without_held_out(inputs: list[Any], tasks: Mapping[str, TaskData]) -> tuple[list[Any], list[str]]:

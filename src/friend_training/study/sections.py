@@ -537,8 +537,9 @@ class EstimatorConfig(TextTaskConfig):
 
     kind: Literal["estimator"]
     """A classifier of scikit-learn (the extra friend-training[sklearn])."""
-    model: Literal["tf-idf-words", "tf-idf-characters"] = "tf-idf-words"
-    """A logistic regression over words or over characters, single ones and pairs, whose vocabulary is the pool's."""
+    model: Annotated[str, Field(pattern=r"^tf-idf-words$|^tf-idf-characters$|\.skops$")] = "tf-idf-words"
+    """tf-idf-words or tf-idf-characters: a logistic regression over words or over characters, single ones and pairs,
+    whose vocabulary is the pool's; or a file of skops (….skops) with an untrained model of your own."""
     content: Literal["any", "only"] = "any"
     """Whether any label may be chosen, or only one that says something."""
 
@@ -582,6 +583,10 @@ class GivenTaskConfig(TaskConfig):
 
     kind: Literal["python"]
     """An object of your own: only the program that made it can go on with the run."""
+    trained: bool = True
+    """Whether it is trained; else it is a friend that only answers."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only one that says something."""
 
 
 OwnTask = Annotated[

@@ -24,9 +24,9 @@ from friend_training.runs.steps import Train
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.csrl_rewriting import PaperPair, paper_pair
 from friend_training.study.folders import method_folder, methods_there
-from friend_training.study.friends import Objects, StudyFriendship, learn_table, own_friendships
+from friend_training.study.friends import StudyFriendship, learn_table, own_friendships
 from friend_training.study.kinds import Given, make_task
-from friend_training.study.run_data import RunData, all_own_gold
+from friend_training.study.run_data import Objects, RunData, all_own_gold
 from friend_training.study.sections import Config, LocalEngineConfig, RayEngineConfig
 
 
@@ -80,6 +80,8 @@ def set_up(
         task = objects.tasks[name] if name in objects.tasks else make_task(config, name, given)
         if hasattr(task, "progress"):
             task.progress = listener.worked
+        if hasattr(task, "losses"):
+            task.losses = listener.lost
         return task
 
     @cache

@@ -14,20 +14,24 @@ from friend_training.runs.processes import is_first
 from friend_training.runs.progress import Listener, Relay, Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Train
+from friend_training.study.config import FriendsConfig
 from friend_training.study.data import load_data
 from friend_training.study.folders import (
     changed_on_resume,
+    files_of,
     method_folder,
     open_or_create,
     remember_device,
+    remember_files,
     remember_methods,
+    remember_notes,
     shared_resources,
     write_records,
 )
-from friend_training.study.friends import NO_OBJECTS, Objects
 from friend_training.study.methods import MethodSetting, run_method
 from friend_training.study.open import keep_data
 from friend_training.study.plans import task_plans
+from friend_training.study.run_data import NO_OBJECTS, Objects
 from friend_training.study.sections import Config
 from friend_training.study.setup import Setup, make_engine, set_up
 
@@ -52,20 +56,23 @@ def run_study(
     Several processes (`runs.processes`) all call this; only the first writes, and keeps records.
     """
     folder = Path(folder)
-    data_dir = None if data_dir is None else Path(data_dir)
+    data_dir = files_of(folder, None if data_dir is None else Path(data_dir))
     resources = None if resources is None else Path(resources)
     device = choose_device(config.device)
     make_engine(config.engine, config.device)  # what this machine cannot do is refused before anything is made
     torch.set_num_threads(config.threads)
     relay = Relay(listener or Silence())
     with relay.step(Prepare("data")):
-        data = load_data(config, data_dir, relay.worked)
+        data = load_data(config, data_dir, relay.worked, objects=objects)
         fingerprints = data.fingerprints()
     run = open_or_create(folder, config, fingerprints)
     with run.locked():  # of two processes that work on one study the later is told
         if is_first():
             remember_methods(run, config)
             remember_device(folder, full_name(device))
+            remember_notes(folder, data.notes)
+            if isinstance(config, FriendsConfig) and data_dir is not None:
+                remember_files(folder, data_dir)
             keep_data(folder, config, data)
         shared = shared_resources(folder, resources)
         setup = set_up(

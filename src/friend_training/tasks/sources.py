@@ -63,6 +63,8 @@ class FixedTask:
     """
 
     trained = False
+    described: Mapping[str, Any] | None = None
+    """What a config says of it, if a config can say all of it."""
 
     def __init__(
         self,
@@ -235,6 +237,8 @@ class AnswerFile(FixedTask):
         answers = FileAnswers(_by_id(_lines(content, path, label_type), path))
         version = hashlib.sha256(content).hexdigest()
         super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+        if label_type is str and scores is None:
+            self.described = {"kind": "answer-file", "file": path, "metric": metric}
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +371,20 @@ class Endpoint(FixedTask):
         )
         version = f"{question.version}, {samples} samples"
         super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+        if labels is not None and scores is None and temperature is None:
+            self.described = {
+                "kind": "endpoint",
+                "url": url,
+                "model": model,
+                "prompt": prompt,
+                "labels": list(labels),
+                "cache": Path(cache),
+                "samples": samples,
+                "budget": budget,
+                "concurrency": concurrency,
+                "key_variable": key_variable,
+                "metric": metric,
+            }
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ import numpy as np
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError, RunError, naming_missing_packages
 from friend_training.tasks.class_metrics import ClassMetric, classification_scores
+from friend_training.tasks.given_examples import GivenExamples
 from friend_training.types import text_of
 
 # Classifiers on disk. No file here is a program: nothing is pickled, and nothing that is loaded runs code of its own.
@@ -64,6 +65,21 @@ def save_model(model: Any, fitted: Fitted | None, folder: Path, *, task: str) ->
         _save_training(model, fitted, folder, task)
         note |= {"fitted again when it is loaded, because": refused}
     (folder / NOTE).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+
+
+def save_untrained(model: Any, path: Path) -> str | None:
+    """Write a model as a file of skops; None, or why skops would not load it."""
+    refused = _save_by_skops(model, path)
+    if refused is not None:
+        path.unlink(missing_ok=True)
+    return refused
+
+
+def untrained_model(path: Path) -> Any:
+    """The model of a file that `save_untrained` wrote."""
+    if not path.is_file():
+        raise DataError("there is no such file", path=path)
+    return _load_by_skops(path)
 
 
 def load_model(folder: Path, *, task: str, untrained: Any) -> tuple[Any, Fitted | None]:
@@ -232,6 +248,9 @@ class Estimator:
     A checkpoint is a file of skops and a note of the types in it, all of which skops trusts. Where it does not trust
     them all, the checkpoint has what the model was fitted on, and loading fits the model again, to the same
     predictions. Nothing is pickled.
+
+    `gold`, `dev` and `test` are for FriendTrainer: a file, a DataFrame, a Dataset or a list of dicts, with the text and
+    its label in the columns `text` and `label`.
     """
 
     label_type: Any = str
@@ -243,6 +262,12 @@ class Estimator:
         model: Any,
         *,
         features: Callable[[Sequence[Any]], Any] = texts,
+        text: str = "text",
+        label: str = "label",
+        id: str | None = None,
+        gold: Any = None,
+        dev: Any = None,
+        test: Any = None,
         metric: ClassMetric = "accuracy",
     ) -> None:
         if isinstance(model, type):
@@ -253,10 +278,16 @@ class Estimator:
                 " and predict_proba (scikit-learn's CalibratedClassifierCV gives probabilities to one that has none)"
             )
         self.name, self.features = name, features
+        self.examples = GivenExamples(gold, dev, test, {"text": text, "label": label}, id)
         self.main_metric: str = metric
         self._untrained = model
         self._trained: Any = None
         self._fitted: Fitted | None = None
+
+    @property
+    def untrained(self) -> Any:
+        """The model as it was given."""
+        return self._untrained
 
     @property
     def model(self) -> Any:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from torch import nn
 
 from friend_training.core.counts import Evaluation
 from friend_training.core.task import Prediction, PseudoLabel
-from friend_training.errors import ConfigError
 from friend_training.nn.batching import pad
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
@@ -22,6 +22,7 @@ from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.auto_classifier import AutoClassifier, describe_classifier
 from friend_training.tasks.class_metrics import ClassMetric, classification_scores
+from friend_training.tasks.given_examples import GivenExamples, check_classes, known_classes
 from friend_training.tasks.text_classification.model import TEXTS, TextBatch, TextItem
 from friend_training.types import Text, text_of
 
@@ -41,18 +42,27 @@ class TextClassificationDefinition:
         *,
         encoder: str | Path,
         name: str,
-        labels: Sequence[str],
+        labels: Sequence[str] | None,
         metric: ClassMetric = "accuracy",
         max_length: int = 128,
     ) -> None:
-        if len(labels) < 2:
-            raise ConfigError(f"task {name}: labels are {list(labels)}, expected at least two")
+        check_classes(name, "labels", labels)
         self.name = name
         self.main_metric: str = metric
         self.encoder = encoder
-        self.tokenizer = Tokenizer.load(encoder)
-        self.labels = Numbering("labels", tuple(labels))
-        self.max_length = min(max_length, self.tokenizer.longest or max_length)
+        self._labels, self._most = labels, max_length
+
+    @cached_property
+    def labels(self) -> Numbering:
+        return Numbering("labels", known_classes(self.name, "labels", self._labels))
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        return Tokenizer.load(self.encoder)
+
+    @property
+    def max_length(self) -> int:
+        return min(self._most, self.tokenizer.longest or self._most)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -141,7 +151,9 @@ class TextClassificationDefinition:
 class TextClassification(TorchTask):
     """A text classifier, ready to use. What it saves, `transformers.pipeline("text-classification", folder)` loads.
 
-    `encoder` is a folder or hub name; the labels of gold: `label_names`.
+    `encoder` is a folder or hub name. `gold`, `dev` and `test` are for FriendTrainer: a file, a DataFrame, a Dataset or
+    a list of dicts, with the text and its label in the columns `text` and `label`; the classes are then those of gold.
+    Without FriendTrainer it needs `labels` (of gold: `label_names`).
     """
 
     def __init__(
@@ -149,12 +161,20 @@ class TextClassification(TorchTask):
         name: str,
         *,
         encoder: str | Path,
-        labels: Sequence[str],
+        labels: Sequence[str] | None = None,
+        text: str = "text",
+        label: str = "label",
+        id: str | None = None,
+        gold: Any = None,
+        dev: Any = None,
+        test: Any = None,
         metric: ClassMetric = "accuracy",
         max_length: int = 128,
         settings: TrainingSettings = SETTINGS,
         device: str = AUTO,
     ) -> None:
+        self.examples = GivenExamples(gold, dev, test, {"text": text, "label": label}, id)
+        self.most_tokens = max_length
         definition = TextClassificationDefinition(
             encoder=encoder, name=name, labels=labels, metric=metric, max_length=max_length
         )

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from friend_training.nn.word_input import (
     word_table,
 )
 from friend_training.tasks.auto_classifier import AutoClassifier, describe_classifier
+from friend_training.tasks.given_examples import GivenExamples, check_classes, known_classes
 from friend_training.tasks.token_classification.decoding import OUTSIDE, is_bio
 from friend_training.tasks.token_classification.metrics import TagMetric, token_scores
 from friend_training.tasks.token_classification.model import TOKENS
@@ -48,19 +50,33 @@ class TokenClassificationDefinition:
 
     label_type = Tags
 
-    def __init__(self, *, encoder: str | Path, name: str, tags: Sequence[str], metric: TagMetric | None = None) -> None:
-        if len(tags) < 2:
-            raise ConfigError(f"task {name}: tags are {list(tags)}, expected at least two")
-        self.bio = is_bio(tags)
-        if metric == "span_f1" and not self.bio:
+    def __init__(
+        self, *, encoder: str | Path, name: str, tags: Sequence[str] | None, metric: TagMetric | None = None
+    ) -> None:
+        check_classes(name, "tags", tags)
+        if metric == "span_f1" and tags is not None and not is_bio(tags):
             raise ConfigError(
                 f"task {name}: metric is span_f1, but tags are {', '.join(tags)}; expected O, and B-x for every I-x"
             )
         self.name = name
-        self.main_metric: str = metric or ("span_f1" if self.bio else "accuracy")
         self.encoder = encoder
-        self.reader = TokenReader(Tokenizer.load(encoder))
-        self.tags = Numbering("tags", tuple(tags))
+        self._tags, self._metric = tags, metric
+
+    @cached_property
+    def tags(self) -> Numbering:
+        return Numbering("tags", known_classes(self.name, "tags", self._tags))
+
+    @property
+    def bio(self) -> bool:
+        return is_bio(self.tags.names)
+
+    @property
+    def main_metric(self) -> str:
+        return self._metric or ("span_f1" if self.bio else "accuracy")
+
+    @cached_property
+    def reader(self) -> TokenReader:
+        return TokenReader(Tokenizer.load(self.encoder))
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -179,7 +195,9 @@ def _targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
 class TokenClassification(TorchTask):
     """A tagger, ready to use. What it saves, `transformers.pipeline("token-classification", folder)` loads.
 
-    `encoder` is a folder or hub name; the tags of gold: `tag_set`.
+    `encoder` is a folder or hub name. `gold`, `dev` and `test` are for FriendTrainer: a file, a DataFrame, a Dataset or
+    a list of dicts, with a sentence's words and their tags in the columns `words` and `tag`, as lists or
+    as texts with blanks; the tags are then those of gold. Without FriendTrainer it needs `tags` (of gold: `tag_set`).
     """
 
     def __init__(
@@ -187,11 +205,19 @@ class TokenClassification(TorchTask):
         name: str,
         *,
         encoder: str | Path,
-        tags: Sequence[str],
+        tags: Sequence[str] | None = None,
+        words: str = "words",
+        tag: str = "tags",
+        id: str | None = None,
+        gold: Any = None,
+        dev: Any = None,
+        test: Any = None,
         metric: TagMetric | None = None,
         settings: TrainingSettings = SETTINGS,
         device: str = AUTO,
     ) -> None:
+        self.examples = GivenExamples(gold, dev, test, {"words": words, "tags": tag}, id)
+        self.metric = metric
         definition = TokenClassificationDefinition(encoder=encoder, name=name, tags=tags, metric=metric)
         super().__init__(definition, encoder=encoder, settings=settings, device=device)
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from rich.console import Console
 
-from friend_training.cli import progress
-from friend_training.cli.progress import counting, watching
 from friend_training.core.task import FitPlan
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.nn.training import TrainingSettings
+from friend_training.report import progress
 from friend_training.report.names import step_in_words
+from friend_training.report.progress import counting, watching
 from friend_training.runs.progress import Pace, PaceListener
 from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Train
 from friend_training.tasks.csrl.task import csrl_task

@@ -1,0 +1,164 @@
+"""What a person should know before believing a run: warnings by what its records, its store and its data say."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, pstdev
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from friend_training.methods.registry import METHODS
+from friend_training.runs.inputs import saved_gold
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Select
+from friend_training.runs.store import Store
+from friend_training.study.folders import method_folder, methods_there, read_notes, read_records, run_config
+from friend_training.study.kinds import is_trained
+from friend_training.study.sections import Config
+
+NEARLY_ALL = 0.95
+"""From this share of the pool on one label is called collapse, unless gold has it nearly as often."""
+
+_GAP, _ERRORS = 0.02, 2.0
+"""Agreement is above chance where the mean match is above that of shuffled friends by so much, and by so many of its
+standard errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning, and what it is about; data have no method."""
+
+    text: str
+    method: str = ""
+    task: str = ""
+
+    def __str__(self) -> str:
+        about = ", ".join(part for part in (METHODS[self.method].title if self.method else "", self.task) if part)
+        return f"{about}: {self.text}" if about else self.text
+
+
+def run_warnings(folder: str | Path) -> list[Warned]:
+    """All warnings about a run."""
+    folder = Path(folder)
+    config = run_config(folder)
+    trained = [task for task in config.sections if is_trained(config, task)]
+    found = [Warned(note) for note in read_notes(folder)]
+    for method in methods_there(folder):
+        run = Run.open(method_folder(folder, method))
+        if run.store.iterations():
+            found += _of_method(folder, config, run, method, trained)
+    if {"fdt", "fdt-shuffled"} <= set(methods_there(folder)):
+        found += _near_chance(folder, trained)
+    if {"fdt", "sst"} <= set(methods_there(folder)):
+        found += _same_as_self_training(folder, trained)
+    return found
+
+
+def _of_method(folder: Path, config: Config, run: Run, method: str, trained: list[str]) -> Iterator[Warned]:
+    selected = [run.result(Select(iteration)) for iteration in run.store.iterations()]
+    records: list[Mapping[str, Any]] = [one["tasks"] for one in selected if one is not None]
+    last = run.store.read(run.store.iterations()[-1], ["task", "label", "content", "chosen", "match"])
+    for task in config.sections if method == "fdt" else ():
+        if not any(one.get(task, {}).get("units") for one in records):
+            yield Warned("no unit was found in the pool", method, task)
+    for task in trained:
+        of_task = [one[task] for one in records if one.get(task, {}).get("units")]
+        if not of_task:
+            continue
+        if not any(one["chosen"] for one in of_task):
+            yield Warned("no pseudo-label was chosen in any iteration: it was trained on gold alone", method, task)
+        rows = last.filter(pc.equal(last["task"], task))
+        if METHODS[method].labels == "own":
+            yield from _collapsed(folder, rows, method, task)
+        yield from _without_agreement(rows, method, task)
+        told = dict.fromkeys(warning for one in of_task for warning in one.get("warnings", ()))
+        yield from (Warned(warning, method, task) for warning in told)
+        if any("threshold" in one and one["threshold"] is None for one in of_task):
+            yield Warned("dev is too small, or too little of it is right, for the threshold asked for", method, task)
+
+
+def _collapsed(folder: Path, rows: pa.Table, method: str, task: str) -> Iterator[Warned]:
+    gold = saved_gold(folder, task)
+    if not len(rows) or not gold:
+        return
+    label, share = _commonest(rows["label"])
+    in_gold = sum(one == label for one in gold) / len(gold)
+    if share >= NEARLY_ALL > in_gold:
+        yield Warned(
+            f"{100 * share:.0f} % of the pool has the label {_shown(label)} (in gold {100 * in_gold:.0f} %)",
+            method,
+            task,
+        )
+    empty = 1 - (pc.sum(rows["content"]).as_py() or 0) / len(rows)
+    if empty >= NEARLY_ALL > share:
+        yield Warned(f"{100 * empty:.0f} % of its labels for the pool say nothing", method, task)
+
+
+def _commonest(labels: pa.ChunkedArray) -> tuple[str, float]:
+    counted = labels.value_counts().to_pylist()
+    best = max(counted, key=lambda one: one["counts"])
+    return str(best["values"]), best["counts"] / len(labels)
+
+
+def _shown(label: str) -> str:
+    return label if len(label) <= 40 else f"{label[:40]}…"
+
+
+def _without_agreement(rows: pa.Table, method: str, task: str) -> Iterator[Warned]:
+    """Of friend-training alone: other methods choose without a friend, and say so."""
+    if METHODS[method].choice != "by-match":
+        return
+    chosen = rows.filter(rows["chosen"])
+    disputed = pc.sum(pc.equal(chosen["match"], 0.0)).as_py() or 0
+    if disputed:
+        yield Warned(
+            f"{disputed} of {len(chosen)} chosen labels have a match of 0: the friend disputes them", method, task
+        )
+
+
+def _near_chance(folder: Path, trained: list[str]) -> Iterator[Warned]:
+    """In the first iteration the models are Base's in both runs: what differs is whose predictions are compared."""
+    rows = {name: _first(folder, name, ["task", "match"]) for name in ("fdt", "fdt-shuffled")}
+    for task in trained:
+        matches = {
+            name: [one for one in table.filter(pc.equal(table["task"], task))["match"].to_pylist() if one is not None]
+            for name, table in rows.items()
+        }
+        own, null = matches["fdt"], matches["fdt-shuffled"]
+        if len(own) < 2 or len(null) < 2:
+            continue
+        error = (pstdev(own) ** 2 / len(own) + pstdev(null) ** 2 / len(null)) ** 0.5
+        if fmean(own) - fmean(null) < max(_GAP, _ERRORS * error):
+            yield Warned(
+                f"its friends agree hardly more than by chance: mean match {fmean(own):.2f}, with the friend's answers"
+                f" shuffled {fmean(null):.2f}",
+                "fdt",
+                task,
+            )
+
+
+def _first(folder: Path, method: str, columns: list[str]) -> pa.Table:
+    store = Run.open(method_folder(folder, method)).store
+    return (
+        store.read(store.iterations()[0], columns) if store.iterations() else pa.table({name: [] for name in columns})
+    )
+
+
+def _same_as_self_training(folder: Path, trained: list[str]) -> Iterator[Warned]:
+    records = {record["method"]: record for record in read_records(folder)}
+    stores = {name: Run.open(method_folder(folder, name)).store for name in ("fdt", "sst")}
+    iterations = stores["fdt"].iterations()
+    if not iterations or iterations != stores["sst"].iterations() or not {"fdt", "sst"} <= records.keys():
+        return
+    for task in trained:
+        chosen = {name: [_chosen(store, number, task) for number in iterations] for name, store in stores.items()}
+        if chosen["fdt"] == chosen["sst"] and any(chosen["fdt"]):
+            yield Warned("it chose exactly what self-training chose: the friend made no difference", "fdt", task)
+
+
+def _chosen(store: Store, iteration: int, task: str) -> list[str]:
+    rows = store.read(iteration, ["task", "unit", "chosen"])
+    kept = rows.filter(pc.and_(rows["chosen"], pc.equal(rows["task"], task)))
+    return sorted(kept["unit"].to_pylist())
