@@ -1,7 +1,6 @@
 """FriendTrainer from rows to a result, in a folder that every command can read; and what it refuses."""
 
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,51 +12,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from friend_training import Estimator, FriendTrainer, Rule, label_friendship
-from friend_training.core.friendship import Friendship
 from friend_training.errors import ConfigError, DataError, RunError, RunStoppedError
 from friend_training.experiments.warnings import run_warnings
 from friend_training.study.folders import is_finished, run_config
 from friend_training.study.open import open_task
 from friend_training.trainer import Event, FriendTrainingResult
 from friend_training.types import Text
-from helpers.texts_and_models import WORDS
+from helpers.friend_trainers import DEV, GOLD, POOL, STARS, TEST, estimator, finished_steps, rows, trainer
 
-STARS = {"1": "bad", "3": ["bad", "mixed"], "5": "good"}
 COMPARED = ("base", "fdt", "fdt-shuffled", "friend-labels")
-
-
-def rows(count: int, seed: int) -> list[dict[str, str]]:
-    draw = random.Random(seed)
-    found = []
-    for _ in range(count):
-        mood = draw.choice(sorted(WORDS))
-        told = [draw.choice(WORDS[mood if draw.random() < 0.8 else "mixed"]) for _ in range(5)]
-        found.append({"review": f"{' '.join(told)} {draw.random():.4f}", "mood": mood, "stars": _stars(mood)})
-    return found
-
-
-def _stars(mood: str) -> str:
-    return {"good": "5", "bad": "1", "mixed": "3"}[mood]
-
-
-GOLD, DEV, TEST = (rows(count, seed) for seed, count in enumerate((24, 60, 60)))
-POOL = [row["review"] for row in rows(80, 3)]
-
-
-def estimator(name: str, **changes: Any) -> Estimator:
-    model = changes.pop("model", None) or make_pipeline(CountVectorizer(), LogisticRegression())
-    given = {"gold": GOLD, "dev": DEV, "test": TEST} | changes
-    return Estimator(name, model, text="review", label=name, **given)
-
-
-def trainer(folder: Path, *, gold: Any = GOLD, friendship: Friendship | None = None, **changes: Any) -> FriendTrainer:
-    settings = {"seeds": (1, 2), "iterations": 1, "progress": False} | changes
-    return FriendTrainer(
-        tasks=[estimator("mood", gold=gold), estimator("stars")],
-        friendships=[friendship or label_friendship("stars", "mood", STARS)],
-        folder=folder,
-        **settings,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +31,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def result(folder: Path) -> FriendTrainingResult:
     return trainer(folder).fit(POOL, compare=COMPARED)
-
-
-def finished_steps(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("phases/*.json")}
 
 
 def test_every_method_has_a_row_for_every_seed_and_task(result: FriendTrainingResult) -> None:
@@ -211,10 +170,15 @@ def test_a_class_of_ones_own_gets_its_examples_as_they_are(tmp_path: Path) -> No
     result = found.fit([text for text, _ in typed(rows(40, 5))], compare=("base", "fdt"))
     assert run_config(tmp_path / "seed-1").kinds == {"mood": "python", "stars": "estimator"}
     assert {row["task"] for row in result.rows()} == {"mood", "stars"}
-    changed = examples | {"dev": typed(DEV[:-1])}
-    found.examples["mood"] = changed
+    changed = FriendTrainer(
+        tasks=[task, estimator("stars")],
+        friendships=[label_friendship("stars", "mood", STARS)],
+        folder=tmp_path,
+        examples={"mood": examples | {"dev": typed(DEV[:-1])}},
+        progress=False,
+    )
     with pytest.raises(RunError, match="dev of mood"):
-        found.fit([text for text, _ in typed(rows(40, 5))], compare=("base", "fdt"))
+        changed.fit([text for text, _ in typed(rows(40, 5))], compare=("base", "fdt"))
 
 
 class Classifier(Estimator):

@@ -158,6 +158,11 @@ class FriendshipToLearn:
     first: str
     second: str
 
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """What a config says of it besides the two tasks."""
+        return {"kind": "labels", "means": "learned"}
+
     def learned(self, first_labels: Sequence[Any], second_labels: Sequence[Any]) -> tuple[Friendship, "LearnedMeans"]:
         """The friendship with the table that `learned_means` finds, and how good that is."""
         try:

@@ -57,7 +57,7 @@ def tag_friendship(
         match_words,
         propose_first=None if found.to_first is None else _proposing_tags(found.to_first),
         propose_second=None if found.to_second is None else _proposing_tags(found.to_second),
-        described=described("tags", found.table) if isinstance(means, Mapping) else None,
+        described=described("tags", found.table),
     )
 
 
@@ -174,6 +174,7 @@ def span_friendship(
         match_spans,
         propose_first=_proposing_spans(found.to_first) if both_bio and _says_all(found) else None,
         propose_second=_proposing_spans(found.to_second) if both_bio else None,
+        described=described("spans", found.table) if both_bio else None,
     )
 
 

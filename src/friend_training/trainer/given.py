@@ -19,6 +19,7 @@ from friend_training.core.task import Task
 from friend_training.data import tables
 from friend_training.data.summary import fingerprint
 from friend_training.errors import ConfigError, DataError, RunError
+from friend_training.friendships.labels import FriendshipToLearn
 from friend_training.runs.files import write_text
 from friend_training.study.config import FriendsConfig
 from friend_training.study.folders import different_settings, run_config
@@ -40,36 +41,37 @@ class Written:
     data: TaskData | None = None
 
 
-def written_task(task: Task, own: Mapping[str, Any] | None, folder: Path) -> Written:
-    """A task as the config of a run names it; `folder` is where the files of the run are to lie.
-
-    `own` are gold, dev and test of a task that was made without any, as examples of the task's own.
-    """
-    given = getattr(task, "examples", None)
+def written_task(task: Task, data: TaskData, folder: Path) -> Written:
+    """A task as the config of a run names it; `folder` is where the files of the run are to lie."""
     if isinstance(task, FixedTask):
         return _fixed(task, folder)
-    if own is None and (not isinstance(given, GivenExamples) or given.gold is None):
+    section = _described(task, folder) if isinstance(getattr(task, "examples", None), GivenExamples) else None
+    if section is None or not _from_rows(task):
+        return _python(task, data)
+    files = {f"{task.name}-{part}.jsonl": _lines(_row(one) for one in getattr(data, part)) for part in PARTS}
+    return Written(section | {part: f"{task.name}-{part}.jsonl" for part in PARTS} | {"id": "id"}, files)
+
+
+def _from_rows(task: Any) -> bool:
+    return task.examples.gold is not None
+
+
+def examples_of(task: Task, own: Mapping[str, Any] | None) -> TaskData:
+    """Gold, dev and test of a task: the rows that it was made with or its `own`, which are typed examples already."""
+    given = getattr(task, "examples", None)
+    if own is not None:
+        return _own_examples(task.name, own)
+    if isinstance(task, FixedTask):
+        return TaskData()
+    if not isinstance(given, GivenExamples) or given.gold is None:
         raise ConfigError(
             f"task {task.name}: it has no gold; make it with gold, dev and test, or give FriendTrainer"
             f" examples={{{task.name!r}: {{'gold': …, 'dev': …, 'test': …}}}}"
         )
-    if own is not None:
-        return _python(task, _own_examples(task.name, own))
-    assert isinstance(given, GivenExamples), "else it would have been refused"
-    rows = read_parts(task.name, given)
-    section = _described(task, folder)
-    if section is None:
-        return _python(task, rows)
-    files = {f"{task.name}-{part}.jsonl": _lines(_row(one) for one in getattr(rows, part)) for part in PARTS}
-    return Written(section | {part: f"{task.name}-{part}.jsonl" for part in PARTS} | {"id": "id"}, files)
-
-
-def read_parts(task: str, given: GivenExamples) -> TaskData:
-    """The rows that a task was made with, as examples."""
     for part in PARTS:
         if getattr(given, part) is None:
-            raise ConfigError(f"task {task}: {part} is missing; expected rows, a DataFrame, a Dataset or a file")
-    return TaskData(*(read_rows(task, part, getattr(given, part), given) for part in PARTS))
+            raise ConfigError(f"task {task.name}: {part} is missing; expected rows, a DataFrame, a Dataset or a file")
+    return TaskData(*(read_rows(task.name, part, getattr(given, part), given) for part in PARTS))
 
 
 def read_rows(task: str, part: str, rows: Any, given: GivenExamples) -> list[Any]:
@@ -171,7 +173,10 @@ def _python(task: Task, data: TaskData) -> Written:
     return Written({"kind": "python", "trained": trained}, files, data)
 
 
-def friendship_section(friendship: Friendship) -> dict[str, Any]:
+AnyFriendship = Friendship | FriendshipToLearn
+
+
+def friendship_section(friendship: AnyFriendship) -> dict[str, Any]:
     """A friendship as a config names it."""
     names = {"first": friendship.first, "second": friendship.second, "name": friendship.name}
     return names | dict(friendship.described or {"kind": "python"})

@@ -1,22 +1,44 @@
 """`FriendTrainer`: tasks that check each other's pseudo-labels, from what a program has, by one call."""
 
 import inspect
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.friendship import Aggregation, Friendship
+from friend_training.core.pool import as_pool
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS, with_needed
-from friend_training.study.folders import is_finished, run_config
+from friend_training.runs.run import Run
+from friend_training.runs.steps import Train
+from friend_training.study.data import load_data
+from friend_training.study.folders import is_finished, method_folder, run_config
+from friend_training.study.kinds import Given, is_trained, make_task
+from friend_training.study.open import open_task
 from friend_training.study.run_data import Objects, TaskData
 from friend_training.study.study import run_study
+from friend_training.trainer.check import (
+    ROUNDS,
+    Check,
+    Cost,
+    FriendshipCheck,
+    check_gold,
+    check_labels,
+    check_task,
+)
 from friend_training.trainer.given import (
     FILES,
+    AnyFriendship,
     Columns,
     Prepared,
     checked_config,
+    examples_of,
     friendship_section,
     written_pool,
     written_task,
@@ -28,6 +50,9 @@ COMPARED = ("base", "base-same-steps", "sst", "fdt", "fdt-shuffled", "friend-lab
 """What friend-training is compared with if nobody says: where it starts, as many steps on gold, self-training, a friend
 of other inputs, and the friend's own labels."""
 
+
+CHECKED = 500
+"""So many texts of the pool are enough to see chance agreement and collapse."""
 
 VERBS = ("fit", "predict", "evaluate", "save", "load")
 
@@ -46,7 +71,7 @@ class FriendTrainer:
         self,
         *,
         tasks: Sequence[Task],
-        friendships: Sequence[Friendship],
+        friendships: Sequence[AnyFriendship],
         folder: str | Path,
         iterations: int = 2,
         seeds: Sequence[int] = (1, 2, 3),
@@ -89,12 +114,107 @@ class FriendTrainer:
         runs = {seed: self.folder / f"seed-{seed}" for seed in self.seeds}
         for seed, run in runs.items():
             if not _is_done(run, methods):
-                config = prepared.config.model_copy(update={"seed": seed})
-                with watched(seed, self.listeners, progress=self.progress) as teller:
-                    teller.tell(Event("begin", seed))
-                    run_study(config, run, data_dir=self.folder / FILES, objects=prepared.objects, listener=teller)
-                    teller.tell(Event("end", seed))
+                self._run(seed, run, prepared)
         return FriendTrainingResult(self.folder, runs, methods, left_out, prepared.objects)
+
+    def check(
+        self,
+        pool: Any = None,
+        *,
+        first: Sequence[Any] | None = None,
+        second: Sequence[Any] | None = None,
+        friendship: Friendship | None = None,
+        text: str | None = None,
+        words: str | None = None,
+        id: str | None = None,
+    ) -> Check:
+        """What can be known before training: print it.
+
+        Without a pool that is what gold says. With the texts that `fit` will get, Base is trained with the first seed,
+        which fit goes on with, and answers for some of them. With `first` and `second`, labels that somebody has for
+        these texts already, nothing is trained or written.
+        """
+        if first is not None or second is not None:
+            if first is None or second is None or pool is None:
+                raise ConfigError("check: texts, first and second were expected together")
+            return check_labels(list(pool), first, second, friendship or self._only_friendship())
+        gold = [check_gold(one, self._examples) for one in self.friendships if isinstance(one, Friendship)]
+        learned = [one.name for one in self.friendships if not isinstance(one, Friendship)]
+        unknown = [f"the table of {name}, which is learned when Base is trained" for name in learned]
+        if pool is None:
+            without = (
+                "agreement of predictions, chance agreement (ε), collapse and cost: check(texts) trains a quick Base"
+            )
+            return Check(tuple(gold), unknown=(*unknown, without))
+        unknown.append("how many pseudo-labels will be right: the texts have no labels")
+        return self._checked(gold, self._prepared(pool, Columns(text, words, id), ("base",)), unknown)
+
+    def _only_friendship(self) -> Friendship:
+        match self.friendships:
+            case [Friendship() as only]:
+                return only
+        raise ConfigError("check: name the friendship that the labels are of: friendship=…")
+
+    @cached_property
+    def _examples(self) -> dict[str, TaskData]:
+        """Read once: rows may come from an iterator."""
+        return {name: examples_of(task, self.examples.get(name)) for name, task in self.tasks.items()}
+
+    def _checked(self, gold: Sequence[FriendshipCheck], prepared: Prepared, unknown: Sequence[str]) -> Check:
+        """Base of the first seed answers for the first inputs of the pool."""
+        run, data = self.folder / f"seed-{self.seeds[0]}", self.folder / FILES
+        prepared.write(self.folder)
+        if not _is_done(run, ("base",)):
+            self._run(self.seeds[0], run, prepared)
+        loaded = load_data(prepared.config, data, objects=prepared.objects)
+        inputs = list(islice(as_pool(loaded.pool, prepared.config.shard_size), CHECKED))
+        answers, began = {}, time.perf_counter()
+        for name in self.tasks:
+            if is_trained(prepared.config, name):
+                task = open_task(run, name, "base", objects=prepared.objects).task
+            else:
+                made = prepared.objects.tasks.get(name)
+                task = made or make_task(prepared.config, name, Given(base=data))
+            answers[name] = task.predict(inputs)
+        labelling = (time.perf_counter() - began) / len(inputs)
+        friends = {one.name: one for one in self.friendships if isinstance(one, Friendship)}
+        measured = [
+            replace(
+                one,
+                measured=measured_epsilon(
+                    friends[one.name],
+                    inputs,
+                    answers[friends[one.name].first],
+                    answers[friends[one.name].second],
+                    seed=self.seeds[0],
+                    rounds=ROUNDS,
+                ),
+            )
+            if len(inputs) > 1
+            else one
+            for one in gold
+        ]
+        base = Run.open(method_folder(run, "base"))
+        training = sum(one.seconds for one in base.finished() if isinstance(one.step, Train))
+        sections = prepared.config.sections.values()
+        cost = Cost(
+            training=training,
+            labelling=labelling,
+            pool=len(loaded.pool) if isinstance(loaded.pool, Sequence) else CHECKED,
+            seeds=len(self.seeds),
+            iterations=self.iterations,
+            methods=len(COMPARED) - 1,
+            update=max(one.update_steps / one.base_steps for one in sections),
+        )
+        tasks = [check_task(name, said, loaded.tasks[name].gold) for name, said in answers.items()]
+        return Check(tuple(measured), tuple(tasks), cost.line(), tuple(unknown), loaded.notes)
+
+    def _run(self, seed: int, run: Path, prepared: Prepared) -> None:
+        config = prepared.config.model_copy(update={"seed": seed})
+        with watched(seed, self.listeners, progress=self.progress) as teller:
+            teller.tell(Event("begin", seed))
+            run_study(config, run, data_dir=self.folder / FILES, objects=prepared.objects, listener=teller)
+            teller.tell(Event("end", seed))
 
     def _methods(self, compare: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """The methods in an order in which they can run, and those that cannot, with the reason."""
@@ -102,7 +222,7 @@ class FriendTrainer:
             given = repr(compare) if isinstance(compare, str) else ", ".join(map(repr, unknown))
             raise ConfigError(f"compare: {given} is no list of methods; known are {', '.join(METHODS)}")
         left_out = {}
-        silent = [one.name for one in self.friendships if one.propose_first is None and one.propose_second is None]
+        silent = [one.name for one in self.friendships if not _proposes(one)]
         for name in compare:
             if METHODS[name].labels == "friend" and silent:
                 left_out[name] = f"friendship {silent[0]} cannot say what one task predicts as a label of the other"
@@ -112,7 +232,7 @@ class FriendTrainer:
     def _prepared(self, pool: Any, columns: Columns, methods: Sequence[str]) -> Prepared:
         """Everything as a config and files; nothing is trained or written but untrained models."""
         data = self.folder / FILES
-        written = {name: written_task(task, self.examples.get(name), data) for name, task in self.tasks.items()}
+        written = {name: written_task(task, self._examples[name], data) for name, task in self.tasks.items()}
         in_pool, inputs = written_pool(pool, columns, self.tasks.values())
         sections = [friendship_section(one) for one in self.friendships]
         values = {
@@ -131,7 +251,9 @@ class FriendTrainer:
         ours = {name for name, one in written.items() if one.section["kind"] == "python"}
         objects = Objects(
             tasks={name: self.tasks[name] for name in ours},
-            friendships={one.name: one for one in self.friendships if one.described is None},
+            friendships={
+                one.name: one for one in self.friendships if isinstance(one, Friendship) and one.described is None
+            },
             data={name: one.data or TaskData() for name, one in written.items() if name in ours},
             pool=inputs,
         )
@@ -158,11 +280,11 @@ def _by_name(tasks: Sequence[Task]) -> dict[str, Task]:
     return dict(zip(names, tasks, strict=True))
 
 
-def _friends(friendships: Sequence[Friendship], tasks: Mapping[str, Task]) -> list[Friendship]:
-    if isinstance(friendships, Friendship) or not isinstance(friendships, Sequence):
+def _friends(friendships: Sequence[AnyFriendship], tasks: Mapping[str, Task]) -> list[AnyFriendship]:
+    if isinstance(friendships, AnyFriendship) or not isinstance(friendships, Sequence):
         raise ConfigError(f"friendships are {friendships!r:.100}, expected a list of friendships")
     for one in friendships:
-        if not isinstance(one, Friendship):
+        if not isinstance(one, AnyFriendship):
             raise ConfigError(f"friendships: {one!r:.100} is none, expected label_friendship(…) or another Friendship")
         for name in (one.first, one.second):
             if name not in tasks:
@@ -170,6 +292,13 @@ def _friends(friendships: Sequence[Friendship], tasks: Mapping[str, Task]) -> li
     if not friendships:
         raise ConfigError("friendships: there is none, expected at least one")
     return list(friendships)
+
+
+def _proposes(friendship: AnyFriendship) -> bool:
+    """Whether one task's predictions can be said as labels of the other; those of a table can."""
+    if not isinstance(friendship, Friendship):
+        return True
+    return friendship.propose_first is not None or friendship.propose_second is not None
 
 
 def _seeds(seeds: Sequence[int]) -> tuple[int, ...]:
