@@ -27,6 +27,7 @@ from friend_training.friendships.joint_labels import (
     ProposedRoles,
     WithoutPronouns,
     nothing_rewritten,
+    said_elsewhere,
 )
 from friend_training.study.data import with_found_predicates
 from friend_training.study.open import open_task
@@ -39,6 +40,14 @@ RECORDS = "synthetic-few-shot-joint/joint_labels.jsonl"
 WEIGHTS = (8.0, 32.0, 64.0, 128.0)
 EDIT_WEIGHTS = (1.0, 4.0, 16.0, 32.0)
 SST_THRESHOLD = 0.8
+
+REASONS = (
+    "CSRL finds nothing in other turns",
+    "it finds a part of what is right, or more",
+    "it finds something else",
+    "it is right, and outweighed",
+)
+"""Why a rewrite is not right that a perfect friend would have had right."""
 
 Labels = Sequence[Sequence[Prediction]]
 
@@ -147,7 +156,23 @@ def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friends
             with_csrl = decided
     if examples and len(by_friend) > 1:
         print_examples(gold, own, with_csrl, decided, said, perfect, examples)
-    return {"rewrites": {row: [value] for row, value in em.items()}, "edits": edits}
+    lost = {reason: [0.0] for reason in REASONS}
+    for example, (together,), (best,), roles, right in zip(gold, with_csrl, decided, said, perfect, strict=True):
+        if best.label.text == example.rewrite != together.label.text:
+            lost[reason_of(example.dialogue, roles, right)][0] += 1
+    return {"rewrites": {row: [value] for row, value in em.items()}, "edits": edits, "lost": lost}
+
+
+def reason_of(dialogue: Dialogue, roles: Sequence[Prediction], right: Sequence[Prediction]) -> str:
+    """Why CSRL did not help where a perfect friend would have."""
+    said, wanted = set(said_elsewhere(dialogue, roles)), set(said_elsewhere(dialogue, right))
+    spans, right_spans = ({(a.turn, a.start, a.end) for a in found} for found in (said, wanted))
+    if not spans:
+        return REASONS[0]
+    if spans & right_spans:
+        return REASONS[3]
+    overlap = any(a[0] == b[0] and a[1] < b[2] and b[1] < a[2] for a in spans for b in right_spans)
+    return REASONS[1] if overlap else REASONS[2]
 
 
 def exact(labels: Labels, gold: Sequence[RewritingExample]) -> float:
@@ -211,6 +236,7 @@ def main() -> None:
     records = measured_seeds(partial(measure, examples=count), RECORDS, __doc__)
     print(by_seed("role labels: F1, F1 across turns", records, "roles"))
     print(by_seed("rewrites: exact match", records, "rewrites"))
+    print(by_seed("rewrites right with a perfect friend only", records, "lost", ".0f"))
     print(by_seed("insertions learnt of 100 utterances, right in 100", records, "edits"))
 
 
