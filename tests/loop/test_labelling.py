@@ -2,10 +2,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from friend_training.core.friendship import Friendship, Match
+from friend_training.core.friendship import Friendship, Joint, Match
 from friend_training.core.task import Prediction
 from friend_training.errors import FriendTrainingError
-from friend_training.loop.labelling import label_shard
+from friend_training.loop.labelling import FirstLabels, label_shard
 from helpers.toy_runs import friends, pool
 from helpers.toy_task import ToyTask
 
@@ -123,3 +123,34 @@ def test_a_merged_label_is_kept_in_place_of_the_own_one():
 def test_merging_may_not_lose_a_unit():
     with pytest.raises(FriendTrainingError, match="'roles': merging labels must leave its units as they were"):
         label_merged(lambda inputs, first, second: [units[:1] for units in first])
+
+
+class Ranked(Fixed):
+    """Has a second label for every unit, half as likely."""
+
+    def n_best(self, inputs, k):
+        return [[[unit, replace(unit, label="other")][:k] for unit in units] for units in self.predictions]
+
+    def log_likelihood(self, inputs, labels):
+        return [[[-0.7 * (label == "other") for label in unit] for unit in units] for units in labels]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_label_decided_on_together_is_kept_in_place_of_the_own_one(first):
+    said = {"stars": [[Prediction("s0", "five", 0.5)]], "mood": [[Prediction("m0", "happy", 0.25)]]}
+    tasks = {name: Ranked(name, units) for name, units in said.items()}
+    alike = friends("stars", "mood")
+    own, other = ("stars", "mood") if first else ("mood", "stars")
+    edge = replace(
+        alike,
+        matcher=lambda a, b: [
+            Match((score,), (score,)) for score in (float("other" in pair) for pair in zip(a, b, strict=True))
+        ],
+        translate_first=lambda inputs, units: [of[0].label for of in units],
+        translate_second=lambda inputs, units: [of[0].label for of in units],
+        **{"joint_first" if first else "joint_second": Joint(1.0)},
+    )
+    queried = {name: FirstLabels().queried(task, "digest", 0) for name, task in tasks.items()}
+    rows = {row["task"]: row for row in label_shard(queried, [edge], INPUTS[:1], aggregate="mean").to_pylist()}
+    assert (rows[own]["label"], rows[other]["label"]) == ('"other"', f'"{said[other][0][0].label}"')
+    assert (rows[own]["match"], rows[own]["confidence"]) == (0.0, said[own][0][0].confidence)
