@@ -51,7 +51,7 @@ def methods() -> None:
     base = _counts("base", "rewriting", seeds)
     detectable = f"{_smallest(base, needed_em_of):.1f} needed EM and {_smallest(base, edit_f1_of):.1f} edit F1"
     print(
-        f"Seeds: {', '.join(map(str, seeds))}. The smallest difference from Base that such a test shows with 80 % power,"
+        f"Seeds: {', '.join(map(str, seeds))}. The smallest difference from Base that this test shows with 80 % power,"
         f" by Base's own noise over dialogues: {detectable}."
     )
     print()

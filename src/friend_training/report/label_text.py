@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from rich.text import Text
 
+from friend_training.tasks.rewriting.words import inserted_text
 from friend_training.types import OPENING, ROLES, SPEAKER, Argument, Dialogue, Rewrite, Roles, SentenceRoles
 
 # One pseudo-label as a person reads it: the dialogue, what the model says of it, and what the selector made of it.
@@ -282,7 +283,10 @@ def _marked(text: str, marks: Sequence[_Mark]) -> list[Piece]:
 def _rewrite(label: Mapping[str, Any], turns: Sequence[tuple[str, str]]) -> list[Piece]:
     """u_t with what is deleted struck out and what is inserted underlined, in reading order."""
     text, deleted = turns[-1][1], set(label["deleted"])
-    inserted = {one["before"]: turns[one["turn"]][1][one["start"] : one["end"]] for one in label["insertions"]}
+    texts = [said for _, said in turns]
+    inserted = {
+        one["before"]: inserted_text(texts, one["turn"], one["start"], one["end"]) for one in label["insertions"]
+    }
     pieces: list[Piece] = []
     for offset in range(len(text) + 1):
         if offset in inserted:
@@ -348,7 +352,8 @@ def edits(dialogue: Dialogue, rewrite: Rewrite) -> list[EditPiece]:
     for offset in range(len(utterance) + 1):
         if offset in inserted:
             span = inserted[offset]
-            pieces.append(EditPiece("inserted", dialogue.turns[span.turn].text[span.start : span.end], span.turn))
+            said = inserted_text([turn.text for turn in dialogue.turns], span.turn, span.start, span.end)
+            pieces.append(EditPiece("inserted", said, span.turn))
         if offset < len(utterance):
             pieces.append(EditPiece("deleted" if offset in deleted else "kept", utterance[offset]))
     joined = groupby(pieces, key=lambda piece: (piece.kind, piece.turn))

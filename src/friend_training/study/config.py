@@ -195,6 +195,12 @@ class FriendsConfig(Config):
             for name in (friendship.first, friendship.second):
                 if name not in self.tasks:
                     raise ValueError(f"friendships: there is no task {name!r}; there are {', '.join(self.tasks)}")
+            kinds = tuple(self.kinds[name] for name in (friendship.first, friendship.second))
+            if friendship.kind == "coreference-rewriting" and kinds != ("rewriting-by-words", "coreference"):
+                raise ValueError(
+                    f"friendships: {friendship.first} and {friendship.second} are of the kinds {' and '.join(kinds)};"
+                    " coreference-rewriting is for rewriting-by-words and coreference, in this order"
+                )
         return self
 
 

@@ -8,6 +8,7 @@ from friend_training.core.friendship import Friendship, Match, Propose
 from friend_training.core.task import Prediction
 from friend_training.data.splits import normalise
 from friend_training.errors import ConfigError
+from friend_training.friendships.coreference_rewriting import coreference_rewriting
 from friend_training.friendships.labels import label_friendship, learned_means
 from friend_training.friendships.tags import span_friendship, tag_friendship
 from friend_training.loop.labelling import Audit
@@ -19,6 +20,7 @@ from friend_training.study.config import FriendsConfig
 from friend_training.study.kinds import gold_units, input_of
 from friend_training.study.run_data import RunData
 from friend_training.study.sections import (
+    CoreferenceFriendshipConfig,
     GivenFriendshipConfig,
     LabelsFriendshipConfig,
     PairConfig,
@@ -166,7 +168,20 @@ def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyF
         case TagsFriendshipConfig():
             make = tag_friendship if section.kind == "tags" else span_friendship
             return StudyFriendship(make(section.first, section.second, section.means, name=name))
+        case CoreferenceFriendshipConfig():
+            return _coreference_rewriting(section, name)
     raise ConfigError(f"friendship {name!r}: kind {section.kind} is not known")
+
+
+def _coreference_rewriting(section: CoreferenceFriendshipConfig, name: str) -> StudyFriendship:
+    pair = (section.first, section.second)
+    made = {
+        "own": coreference_rewriting(*pair),
+        "merged": coreference_rewriting(*pair, merged=True),
+        "joint": coreference_rewriting(*pair, joint=section.match_weight),
+    }
+    own, merged, joint = (replace(one, name=name) for one in made.values())
+    return StudyFriendship(own, {"merged": lambda _: merged, "joint": lambda _: joint})
 
 
 def means_step(section: PairConfig) -> Prepare:

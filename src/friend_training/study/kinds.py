@@ -22,6 +22,7 @@ from friend_training.study.config import CaseStudyConfig
 from friend_training.study.sections import (
     AnswerFileConfig,
     Config,
+    CoreferenceConfig,
     EndpointConfig,
     EstimatorConfig,
     Mark,
@@ -29,16 +30,21 @@ from friend_training.study.sections import (
     TextTaskConfig,
     TokenClassificationConfig,
     TrainingConfig,
+    WordRewritingConfig,
 )
+from friend_training.tasks.coreference.task import coreference_task, gold_link_units
 from friend_training.tasks.csrl.task import csrl_task, kind_of_roles
 from friend_training.tasks.rewriting.task import kind_of_text, rewriting_task
+from friend_training.tasks.rewriting.word_task import word_rewriting_task
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.tasks.sources import AnswerFile, Endpoint
 from friend_training.tasks.text_classification.task import TextClassification, label_names
 from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 from friend_training.types import (
+    CoreferenceExample,
     CsrlExample,
     HeadsExample,
+    Link,
     Rewrite,
     RewritingExample,
     Roles,
@@ -106,7 +112,7 @@ def training_settings(section: TrainingConfig) -> TrainingSettings:
 
 def input_of(example: Any) -> Input:
     match example:
-        case CsrlExample(dialogue=given) | RewritingExample(dialogue=given):
+        case CsrlExample(dialogue=given) | RewritingExample(dialogue=given) | CoreferenceExample(dialogue=given):
             return given
         case TagsExample(words=given) | TreeExample(words=given) | HeadsExample(words=given):
             return given
@@ -122,6 +128,8 @@ def gold_units(example: Any) -> list[tuple[str, Any]]:
             return [(unit_id(dialogue.id, label.predicate), label) for label in roles]
         case RewritingExample(dialogue, rewrite):
             return [(dialogue.id, rewrite)]
+        case CoreferenceExample():
+            return [*gold_link_units(example)]
         case TagsExample(words, label) | TreeExample(words, label) | HeadsExample(words, label):
             return [(words.id, label)]
         case (given, label):
@@ -130,12 +138,18 @@ def gold_units(example: Any) -> list[tuple[str, Any]]:
 
 
 def is_right(label: Any, gold: Any) -> bool:
-    """Right means entirely right: every argument of a predicate, the whole rewritten utterance."""
+    """Right means entirely right: every argument of a predicate, the whole rewritten utterance. Of a link an antecedent
+    that overlaps the gold one is."""
     match label:
         case Roles():
             return set(label.arguments) == set(gold.arguments)
         case Rewrite():
             return bool(label.text == gold)
+        case Link(antecedent=place):
+            other = gold.antecedent
+            if place is None or other is None:
+                return place is other
+            return bool(place.turn == other.turn and min(place.end, other.end) > max(place.start, other.start))
     return bool(label == gold)
 
 
@@ -169,6 +183,9 @@ def label_shares(task: Task, examples: Sequence[Any]) -> dict[str, float]:
         return shares_of_kinds([kind_of_roles(*of_turn) for of_turn in roles])
     if examples and isinstance(examples[0], RewritingExample):
         return shares_of_kinds([kind_of_text(example.rewrite, example.dialogue) for example in examples])
+    if examples and isinstance(examples[0], CoreferenceExample):
+        links = [link for example in examples for _, link in gold_units(example)]
+        return shares_of_kinds(["none" if link.antecedent is None else "linked" for link in links])
     return gold_shares([label for one in examples for _, label in gold_units(one)], task.label_type)
 
 
@@ -238,6 +255,31 @@ def _token_classification(config: Any, name: str, given: Given) -> Task:
         settings=training_settings(section.training),
         tags=_names(given, "tags", tag_set),
         metric=section.metric,
+        device=config.device,
+    )
+
+
+def _word_rewriting(config: Any, name: str, given: Given) -> Task:
+    section: WordRewritingConfig = config.tasks[name]
+    return word_rewriting_task(
+        given.encoder or model_source(section.encoder),
+        training_settings(section.training),
+        name=name,
+        max_length=section.max_length,
+        unless_sure=section.unless_sure,
+        main_metric=section.metric,
+        device=config.device,
+    )
+
+
+def _coreference(config: Any, name: str, given: Given) -> Task:
+    section: CoreferenceConfig = config.tasks[name]
+    return coreference_task(
+        given.encoder or model_source(section.encoder),
+        training_settings(section.training),
+        name=name,
+        max_length=section.max_length,
+        main_metric=section.metric,
         device=config.device,
     )
 
@@ -313,6 +355,12 @@ TASK_KINDS: dict[str, TaskKind] = {
     ),
     "text-classification": TaskKind("text classification", "text", _text_classification, _labelled_texts),
     "token-classification": TaskKind("token classification", "words", _token_classification, _tagged_words),
+    "rewriting-by-words": TaskKind(
+        "rewriting", "dialogue", _word_rewriting, lambda _, path: read_examples(path, "rewriting").examples
+    ),
+    "coreference": TaskKind(
+        "coreference", "dialogue", _coreference, lambda _, path: read_examples(path, "coreference").examples
+    ),
     "estimator": TaskKind("classification", "text", _estimator, _labelled_texts),
     "answer-file": TaskKind("answers from a file", "text", _answer_file, _labelled_texts, trained=False),
     "endpoint": TaskKind("answers of a language model", "text", _endpoint, _labelled_texts, trained=False),

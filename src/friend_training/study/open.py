@@ -24,6 +24,7 @@ from friend_training.study.kinds import Given, gold_units, is_trained, make_task
 from friend_training.study.run_data import NO_OBJECTS, Objects, Progress, RunData
 from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script
+from friend_training.tasks.rewriting.words import word_label
 from friend_training.types import RewritingExample
 
 # The thresholds that a run came to: those of its config, or those that its methods found in each iteration.
@@ -71,8 +72,10 @@ def keep_data(folder: Path, config: Config, data: RunData) -> None:
 def _labels(config: Config, gold: Sequence[Any]) -> list[Any]:
     """Gold as labels of the store: of a rewrite, which gold has as text, the edits that build it."""
     if gold and isinstance(gold[0], RewritingExample):
-        assert isinstance(config, CaseStudyConfig), "only the paper's pair rewrites"
-        scripts = [build_script(one.dialogue, one.rewrite, span_source=config.span_source) for one in gold]
+        if isinstance(config, CaseStudyConfig):
+            scripts = [build_script(one.dialogue, one.rewrite, span_source=config.span_source) for one in gold]
+        else:
+            scripts = [word_label(one) for one in gold]
         return [script for script in scripts if script is not None]
     return [label for example in gold for _, label in gold_units(example)]
 

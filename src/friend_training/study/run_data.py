@@ -15,6 +15,7 @@ from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
 from friend_training.core.task import Task
 from friend_training.data import tables
+from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool
 from friend_training.data.splits import normalise
 from friend_training.data.summary import fingerprint
@@ -24,7 +25,7 @@ from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig
 from friend_training.study.kinds import HiddenGold, gold_units, input_of, kind_of, pool_view, read_file
 from friend_training.study.sections import OwnTaskConfig
-from friend_training.types import SrlExample, text_of
+from friend_training.types import Dialogue, SrlExample, text_of
 
 T = TypeVar("T")
 
@@ -195,9 +196,12 @@ def _pool(
         inputs, notes = _usable(config, list(given), tasks, path)
         return inputs, None, notes
     section = config.pool
-    rows = list(tables.rows_of(path))
     if pool_view(config) == "dialogue":
-        raise ConfigError("pool: these tasks need dialogues, and a table has none")
+        if section.hidden:
+            raise ConfigError("pool.hidden: a file of dialogues has no columns of labels")
+        inputs, notes = _usable(config, list(read_examples(path, "dialogue").examples), tasks, path)
+        return inputs, None, notes
+    rows = list(tables.rows_of(path))
     words = section.words if pool_view(config) == "words" else None
     all_inputs: list[Any] = (
         list(tables.texts(path, text=section.text, id=section.id))
@@ -230,27 +234,34 @@ def _usable(
     return inputs, notes
 
 
+def _said(given: Any) -> str:
+    """What an input says, case and marks aside: of a dialogue all turns, for many end in the same words."""
+    if isinstance(given, Dialogue):
+        return "\n".join(normalise(turn.text) for turn in given.turns)
+    return normalise(text_of(given))
+
+
 def _without_held_out(inputs: list[Any], tasks: Mapping[str, TaskData]) -> tuple[list[Any], list[str]]:
     """Texts of gold, dev and test are left out of the pool, by what they say and not by their ids."""
     held: dict[str, str] = {}
     for name, examples in tasks.items():
         for part in ("test", "dev", "gold"):
-            held |= {normalise(text_of(input_of(one))): f"{part} of {name}" for one in getattr(examples, part)}
-    found = Counter(held[text] for one in inputs if (text := normalise(text_of(one))) in held)
+            held |= {_said(input_of(one)): f"{part} of {name}" for one in getattr(examples, part)}
+    found = Counter(held[text] for one in inputs if (text := _said(one)) in held)
     if not found:
         return inputs, []
-    kept = [one for one in inputs if normalise(text_of(one)) not in held]
+    kept = [one for one in inputs if _said(one) not in held]
     told = ", ".join(f"{count} of {where}" for where, count in sorted(found.items()))
     return kept, [f"{sum(found.values())} inputs of the pool were left out because they also stand elsewhere: {told}"]
 
 
 def _leaks(tasks: Mapping[str, TaskData]) -> list[str]:
     """Gold of a task that is dev or test of any."""
-    gold = {name: {normalise(text_of(input_of(one))) for one in examples.gold} for name, examples in tasks.items()}
+    gold = {name: {_said(input_of(one)) for one in examples.gold} for name, examples in tasks.items()}
     notes = []
     for name, examples in tasks.items():
         for part in ("dev", "test"):
-            texts = {normalise(text_of(input_of(one))) for one in getattr(examples, part)}
+            texts = {_said(input_of(one)) for one in getattr(examples, part)}
             for other, of_gold in gold.items():
                 if shared := len(texts & of_gold):
                     notes.append(f"{shared} of {len(texts)} texts in {part} of {name} are gold of {other}")

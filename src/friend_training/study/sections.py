@@ -532,6 +532,38 @@ class TokenClassificationConfig(OwnTaskConfig):
     """Whether any label may be chosen, or only one with a tag other than O."""
 
 
+class WordRewritingConfig(OwnTaskConfig):
+    """Rewriting of the last turn of a dialogue by words, for languages with blanks between words."""
+
+    kind: Literal["rewriting-by-words"]
+    """A rewriter of a dialogue's last turn that copies whole words."""
+    encoder: str
+    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
+    max_length: Annotated[int, Field(ge=8)] = 125
+    """Tokens of a dialogue that the model sees, special ones included; the oldest are cut."""
+    unless_sure: Share = 0.0
+    """A rewrite that is less sure than this leaves the utterance as it is."""
+    metric: Literal["em", "needed_em", "edit_f1"] = "edit_f1"
+    """The score on dev that stops training and compares iterations."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only one that inserts something."""
+
+
+class CoreferenceConfig(OwnTaskConfig):
+    """What each mention of the last turn of a dialogue stands for."""
+
+    kind: Literal["coreference"]
+    """A model that links each mention of a dialogue's last turn to an earlier span, or to nothing."""
+    encoder: str
+    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
+    max_length: Annotated[int, Field(ge=8)] = 125
+    """Tokens of a dialogue that the model sees, special ones included; the oldest are cut."""
+    metric: Literal["link_f1", "accuracy", "conll"] = "link_f1"
+    """The score on dev that stops training and compares iterations."""
+    content: Literal["any", "only"] = "any"
+    """Whether any label may be chosen, or only a link to something."""
+
+
 class EstimatorConfig(TextTaskConfig):
     """A classifier of scikit-learn over words or characters of a text. It takes no steps: each update trains anew."""
 
@@ -592,6 +624,8 @@ class GivenTaskConfig(TaskConfig):
 OwnTask = Annotated[
     TextClassificationConfig
     | TokenClassificationConfig
+    | WordRewritingConfig
+    | CoreferenceConfig
     | EstimatorConfig
     | AnswerFileConfig
     | EndpointConfig
@@ -633,6 +667,15 @@ class TagsFriendshipConfig(PairConfig):
     """What each tag of `first`, or each type of span, means among those of `second`, as for labels."""
 
 
+class CoreferenceFriendshipConfig(PairConfig):
+    """Rewriting by words and coreference: an edit that replaces a mention is a link."""
+
+    kind: Literal["coreference-rewriting"]
+    """An edit that replaces a mention is a link. `first` rewrites by words, `second` links."""
+    match_weight: Rate = 2.0
+    """What the match weighs where labels are decided on together (fdt-joint)."""
+
+
 class GivenFriendshipConfig(PairConfig):
     """A friendship that FriendTrainer was given as a Python object."""
 
@@ -648,11 +691,12 @@ def _friendship_kind(given: Any) -> str | None:
 OwnFriendship = Annotated[
     Annotated[LabelsFriendshipConfig, Tag("labels")]
     | Annotated[TagsFriendshipConfig, Tag("tags")]
+    | Annotated[CoreferenceFriendshipConfig, Tag("coreference-rewriting")]
     | Annotated[GivenFriendshipConfig, Tag("python")],
     Discriminator(
         _friendship_kind,
         custom_error_type="friendship",
-        custom_error_message="expected a mapping whose kind is labels, tags, spans or python",
+        custom_error_message="expected a mapping whose kind is labels, tags, spans, coreference-rewriting or python",
     ),
 ]
 
@@ -662,7 +706,8 @@ class PoolConfig(Section):
     which pseudo-labels are right."""
 
     file: str
-    """CSV, TSV, JSONL, Parquet or plain text, one input a line; gzip too."""
+    """CSV, TSV, JSONL, Parquet or plain text, one input a line; gzip too. Tasks that read dialogues take any file of
+    dialogues, of which neither columns nor hidden labels are read."""
     text: str = "text"
     """The column of the text."""
     words: str | None = None

@@ -6,6 +6,7 @@ import pytest
 
 from friend_training.core.task import PseudoLabel
 from friend_training.nn.training import TrainingSettings
+from friend_training.report.label_text import edits
 from friend_training.tasks.rewriting.metrics import WordScore, word_edits
 from friend_training.tasks.rewriting.word_task import WordRewritingDefinition, word_rewriting_task
 from friend_training.tasks.rewriting.words import (
@@ -17,6 +18,7 @@ from friend_training.tasks.rewriting.words import (
     replacements,
     to_extended,
     with_function_words,
+    word_label,
 )
 from friend_training.testing import check_task
 from friend_training.types import Dialogue, Insertion, Rewrite, RewritingExample, Turn
@@ -109,3 +111,17 @@ def test_scores_of_words() -> None:
     assert found["changed"] == 75
     assert found["changed_precision"] == pytest.approx(100 / 3)
     assert (found["edit_precision"], found["edit_recall"]) == (pytest.approx(100 / 3), 50)
+
+
+def test_function_words_are_drawn_as_what_is_inserted() -> None:
+    given = dialogue("Is Ann there ?", "what is her number ?")
+    label = word_label(RewritingExample(given, "what is Ann 's number ?"))
+    assert label is not None
+    assert [(piece.kind, piece.text) for piece in edits(given, label)] == [
+        ("kept", "what is "),
+        ("inserted", "Ann"),
+        ("deleted", "her"),
+        ("kept", " "),
+        ("inserted", "'s"),
+        ("kept", "number ?"),
+    ]

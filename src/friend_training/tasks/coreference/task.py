@@ -34,18 +34,28 @@ def unit_of(dialogue: Dialogue, mention: Mention) -> str:
     return f"{dialogue.id}#{mention.start}-{mention.end}"
 
 
+def gold_link_units(example: CoreferenceExample) -> list[tuple[str, Link]]:
+    """The units of an example with their gold labels; those who speak are left out."""
+    return [(unit_of(example.dialogue, link.mention), link) for link in gold_links(without_speakers(example))]
+
+
 class CoreferenceDefinition:
     """Inputs are dialogues, whose mentions are found by rules, or `Mentioned`; gold is scored on its own mentions.
 
     Links of those who speak (I, you) are left out of training and of tests, as CREAD leaves them out.
     """
 
-    name = "coreference"
     label_type = Link
 
     def __init__(
-        self, *, encoder: str | Path, max_length: int = 125, main_metric: CoreferenceMetric = "link_f1"
+        self,
+        *,
+        encoder: str | Path,
+        name: str = "coreference",
+        max_length: int = 125,
+        main_metric: CoreferenceMetric = "link_f1",
     ) -> None:
+        self.name = name
         self.main_metric: str = main_metric
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
@@ -188,9 +198,10 @@ def coreference_task(
     encoder: str | Path,
     settings: TrainingSettings,
     *,
+    name: str = "coreference",
     max_length: int = 125,
     main_metric: CoreferenceMetric = "link_f1",
     device: str = AUTO,
 ) -> TorchTask:
-    definition = CoreferenceDefinition(encoder=encoder, max_length=max_length, main_metric=main_metric)
+    definition = CoreferenceDefinition(encoder=encoder, name=name, max_length=max_length, main_metric=main_metric)
     return TorchTask(definition, encoder=encoder, settings=settings, device=device)

@@ -107,18 +107,19 @@ class WordRewritingDefinition:
     edits; that of leaving the utterance as it is, is that of this decision.
     """
 
-    name = "rewriting"
     label_type = Rewrite
 
     def __init__(
         self,
         *,
         encoder: str | Path,
+        name: str = "rewriting",
         max_length: int = 125,
         function_words: Sequence[str] = FUNCTION_WORDS,
         unless_sure: float = 0.0,
         main_metric: WordMetric = "em",
     ) -> None:
+        self.name = name
         self.main_metric: str = main_metric
         self.tokenizer = Tokenizer.load(encoder)
         self.max_length = max_length
@@ -362,6 +363,7 @@ def word_rewriting_task(
     encoder: str | Path,
     settings: TrainingSettings,
     *,
+    name: str = "rewriting",
     max_length: int = 125,
     function_words: Sequence[str] = FUNCTION_WORDS,
     unless_sure: float = 0.0,
@@ -370,6 +372,7 @@ def word_rewriting_task(
 ) -> TorchTask:
     definition = WordRewritingDefinition(
         encoder=encoder,
+        name=name,
         max_length=max_length,
         function_words=function_words,
         unless_sure=unless_sure,

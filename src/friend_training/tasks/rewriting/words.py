@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
-from friend_training.types import Dialogue, Insertion, Rewrite, Turn, words_in
+from friend_training.types import Dialogue, Insertion, Rewrite, RewritingExample, Turn, words_in
 
 FUNCTION_WORDS = ("the", "'s", "of", "my", "a", "in", "to", "for", "from", "and", "at")
 """What may be inserted though nobody has said it."""
@@ -85,6 +85,17 @@ def build_word_script(dialogue: Dialogue, rewrite: str, *, span_source: SpanSour
     ]
     made = Rewrite("", tuple(deleted), tuple(insertions))
     return replace(made, text=apply_word_script(dialogue, made))
+
+
+def word_label(example: RewritingExample) -> Rewrite | None:
+    """The gold rewrite as a label: a script of words with function words; None if there is none."""
+    script = build_word_script(with_function_words(example.dialogue, FUNCTION_WORDS), example.rewrite)
+    return None if script is None else from_extended(script, example.dialogue)
+
+
+def inserted_text(turns: Sequence[str], turn: int, start: int, end: int) -> str:
+    """What an insertion of a label says, whether of a turn of the dialogue or of the function words."""
+    return (" ".join(FUNCTION_WORDS) if turn == FUNCTION_WORDS_TURN else turns[turn])[start:end]
 
 
 def apply_word_script(dialogue: Dialogue, script: Rewrite) -> str:
