@@ -30,10 +30,16 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/mypy
 
+# The pages as a site in site/: what is generated is made anew, and links that lead nowhere end it.
+docs: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python .ci/reference.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 # What has to hold before a version is given away: wheel, source distribution, version, links and code of the pages.
 release-check: $(INSTALLED)
 	$(BIN)/python .ci/release_check.py
-	$(BIN)/pytest tests/test_docs_links.py tests/test_wheel.py
+	$(BIN)/pytest tests/test_docs_links.py tests/test_docs_code.py tests/test_release.py tests/test_wheel.py
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -41,4 +47,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache
