@@ -90,7 +90,7 @@ def _own(config: Config, data_dir: Path | None) -> Iterator[Need]:
         if (source := getattr(section, "encoder", None)) is not None:
             yield from _encoder_at(source)
     for what, given in files.items():
-        path = (data_dir or Path()) / given
+        path = (data_dir or Path()) / given.replace("{seed}", str(config.seed))
         yield Need(what, str(path)) if path.exists() else Need(what, missing=f"there is no {path}")
 
 

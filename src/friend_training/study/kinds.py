@@ -322,7 +322,7 @@ def _text_model(name: str, pool: Iterable[Any]) -> Any:
 
 def _answer_file(config: Any, name: str, given: Given) -> Task:
     section: AnswerFileConfig = config.tasks[name]
-    return AnswerFile(name, given.base / section.file, metric=section.metric)
+    return AnswerFile(name, given.base / section.file.replace("{seed}", str(config.seed)), metric=section.metric)
 
 
 def _endpoint(config: Any, name: str, given: Given) -> Task:

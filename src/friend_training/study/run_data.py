@@ -96,7 +96,7 @@ class Objects:
 NO_OBJECTS = Objects()
 
 
-def draw_examples(examples: Sequence[T], count: int | None, *, seed: int) -> list[T]:
+def draw_examples(examples: Sequence[T], count: int | None, *, seed: int | str) -> list[T]:
     if count is None:
         return list(examples)
     check_count(count, len(examples), "examples")
@@ -157,11 +157,16 @@ def _task_data(config: FriendsConfig, name: str, section: OwnTaskConfig, base: P
         if getattr(section, part) is None:
             raise ConfigError(f"tasks.{name}.{part}: a file of labelled examples is needed here")
     parts = [_examples(config, name, base, str(part)) for part in (section.gold, section.dev, section.test)]
-    return TaskData(draw_examples(parts[0], section.draw, seed=config.seed), parts[1], parts[2])
+    return TaskData(draw_examples(parts[0], section.draw, seed=f"{name} {config.seed}"), parts[1], parts[2])
+
+
+def with_seed(file: str, config: FriendsConfig) -> str:
+    """Files that were drawn for each seed name it: gold-{seed}.csv."""
+    return file.replace("{seed}", str(config.seed))
 
 
 def _examples(config: FriendsConfig, name: str, base: Path, file: str) -> list[Any]:
-    path = base / file
+    path = base / with_seed(file, config)
     examples = read_file(config, name, path)
     if not examples:
         raise DataError(f"no example of task {name} is in this file", path=path)
@@ -191,7 +196,7 @@ def _single(label: Any) -> Iterable[str]:
 def _pool(
     config: FriendsConfig, base: Path, tasks: Mapping[str, TaskData], given: Sequence[Any] | None
 ) -> tuple[list[Any], Audit | None, list[str]]:
-    path = base / config.pool.file
+    path = base / with_seed(config.pool.file, config)
     if given is not None:
         inputs, notes = _usable(config, list(given), tasks, path)
         return inputs, None, notes

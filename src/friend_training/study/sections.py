@@ -476,7 +476,7 @@ class OwnTaskConfig(TaskConfig):
     """A task whose examples are files of your own. Paths begin at --data-dir, or at the config's folder."""
 
     gold: str | None = None
-    """Labelled examples to train on: CSV, TSV, JSONL or Parquet; gzip too."""
+    """Labelled examples to train on: CSV, TSV, JSONL or Parquet; gzip too. {seed} in a path is the run's seed."""
     dev: str | None = None
     """The same for dev: early stopping, thresholds, and the choice of an iteration."""
     test: str | None = None
