@@ -11,6 +11,7 @@ from friend_training.data.jsonl import write_jsonl
 from friend_training.data.synthetic import Domain
 from friend_training.study import data
 from helpers.command import FriendTrain, Said
+from helpers.own_run import write_files
 from helpers.tiny_config import DRAWN_FROM, TEXT
 
 
@@ -53,6 +54,19 @@ def finished(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.rmtree(folder / "encoder")
     shutil.rmtree(folder / "bridge")
     return folder
+
+
+@pytest.fixture(scope="session")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of two classifiers with files of a user's own, which lie beside it."""
+    folder = tmp_path_factory.mktemp("own")
+    config = write_files(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with pytest.raises(SystemExit) as stopped:
+            main(["run", str(config), "--out", str(folder / "run")])
+    assert not stopped.value.code
+    return folder / "run"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from friend_training.core.selector import Threshold
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.report.iterations import drifts
-from friend_training.report.label_text import draw, kinds, label_text, shares
+from friend_training.report.label_text import draw, shares
 from friend_training.report.names import duration
 from friend_training.report.page import write_report
 from friend_training.report.plots import Cloud, Group, histogram, round_ticks, scatter
@@ -36,6 +36,7 @@ from friend_training.runs.inputs import (
 )
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
+from friend_training.tasks.label_text import kinds, label_text
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import Dialogue, Rewrite, Text
 from helpers.made_runs import made_classifiers, made_study
@@ -121,7 +122,7 @@ def test_drawn_roles_mark_the_dialogue() -> None:
         ("北京", "ARG1"),
         ("欢北京吗", "LOC"),
         ("[B]", "ARG0"),
-        ("the other speaker", "TMP"),
+        ("[the other speaker]", "TMP"),
     ]
 
 

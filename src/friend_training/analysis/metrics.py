@@ -4,6 +4,7 @@ Tables, figures, report, model card and terminal all ask here. A metric that is 
 your own, is called by its name, and more of it is better.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -44,7 +45,13 @@ METRICS = {
     "las": MetricSpec("LAS"),
 }
 
-PARTS = {"within_": "within", "cross_": "across", "string_": "of strings", "buildable_": "where buildable"}
+PARTS = {
+    "within_": "within",
+    "cross_": "across",
+    "string_": "of strings",
+    "span_": "of spans",
+    "buildable_": "where buildable",
+}
 """Metrics of a part of the examples or arguments are called after the whole: cross_f1 is 'F1 across'."""
 
 
@@ -58,3 +65,23 @@ def metric_spec(name: str) -> MetricSpec:
         if whole is not None:
             return MetricSpec(f"{whole.title} {words}", whole.higher_is_better, whole.digits)
     return MetricSpec(name.replace("_", " "))
+
+
+HEADLINE = (
+    *("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer", "restored_f1"),
+    *("span_f1", "macro_f1", "accuracy", "uas", "las"),
+)
+"""What a table of results shows of a task, in this order; a task that has none of them shows all its metrics."""
+
+MAIN = ("f1", "em", "las", "uas", "span_f1", "macro_f1", "accuracy")
+"""The one number of a task, where there is room for only one and nobody says which; else its first."""
+
+
+def headline(metrics: Sequence[str]) -> list[str]:
+    return [metric for metric in HEADLINE if metric in metrics] or list(metrics)
+
+
+def main_metric(names: Iterable[str], own: str | None = None) -> str:
+    """The task's `own` metric where the config names one that is there."""
+    there = dict.fromkeys(names)
+    return next((metric for metric in (own, *MAIN) if metric in there), next(iter(there), "")) or ""

@@ -18,6 +18,7 @@ from friend_training.cli.analyse import agreement, bridges, diagnose, friends, t
 from friend_training.cli.ask import ask
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
+from friend_training.cli.labels import labels
 from friend_training.cli.predict import evaluate, predict
 from friend_training.cli.publish import export, inspect, report, serve
 from friend_training.cli.run import config, demo, resume, run
@@ -99,6 +100,7 @@ app.command()(report)
 app.command()(inspect)
 app.command()(evaluate)
 app.command()(predict)
+app.command()(labels)
 app.command()(serve)
 app.command()(export)
 app.command()(experiment)

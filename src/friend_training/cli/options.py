@@ -1,11 +1,14 @@
 """Options that are given as a list with commas."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from friend_training.errors import ConfigError
+
+if TYPE_CHECKING:
+    from friend_training.study.sections import Config
 
 
 def listed(given: str | None) -> list[str] | None:
@@ -46,3 +49,13 @@ DataDir = Annotated[
         help="Folder of the public datasets; for your own files, the folder their names start from.",
     ),
 ]
+
+
+def config_with(run: Path, task: str) -> "Config":
+    """The config of a run that has this task."""
+    from friend_training.study.folders import run_config
+
+    config = run_config(run)
+    if task not in config.sections:
+        raise ConfigError(f"--task {task}: {run} has no such task; its tasks are {', '.join(config.sections)}")
+    return config

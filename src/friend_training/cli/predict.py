@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from friend_training.analysis.metrics import metric_spec
-from friend_training.cli.options import Device
+from friend_training.cli.options import Device, config_with
 from friend_training.core.task import Prediction
 from friend_training.data.jsonl import csagn_object, rast_plus_line, to_line
 from friend_training.data.read import FORMATS, Loaded, read_examples, sniff, stream_examples
@@ -25,6 +25,7 @@ from friend_training.data.text_io import Problems
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.progress import counting
 from friend_training.runs.files import atomic_file, check_output
+from friend_training.study.config import FriendsConfig
 from friend_training.tasks.rewriting.edits import rewrite_or_utterance
 from friend_training.types import SPEAKER, CsrlExample, Dialogue, Predicate, RewritingExample, Roles
 
@@ -50,9 +51,7 @@ CSRL = {
 _SHOWN_PROBLEMS = 3
 
 
-TaskName = Annotated[
-    Literal["csrl", "rewriting"], typer.Option("--task", help="Which of the run's two tasks.", show_default=False)
-]
+TaskName = Annotated[str, typer.Option("--task", metavar="NAME", help="Which task of the run.", show_default=False)]
 
 Method = Annotated[
     str | None, typer.Option(help="Whose model to take.", show_default="fdt, else the last method of the config")
@@ -61,9 +60,7 @@ Method = Annotated[
 
 def evaluate(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Labelled dialogues, plain or gzip.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Labelled examples, plain or gzip.", show_default=False)],
     task: TaskName,
     method: Method = None,
     format: Annotated[
@@ -75,11 +72,13 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")] = False,
     device: Device = "auto",
 ) -> None:
-    """Score a model of a run on a file of labelled dialogues.
+    """Score a model of a run on a labelled file.
 
-    Takes the model of the iteration that was best on dev. The file may
-    be our own JSONL (docs/data-formats.md) or any of the public formats
-    as it was published. Long dialogues lose their oldest turns.
+    Takes the model of the iteration that was best on dev. For a task
+    with files of your own the file has the columns that gold had: CSV,
+    TSV, JSONL or Parquet. For the paper's pair it may be our own JSONL
+    (docs/data-formats.md) or any of the public formats as it was
+    published. Long dialogues lose their oldest turns.
 
     CSRL is scored by exact role and span: in total, inside the
     utterance, in earlier turns, and as strings per role. Rewriting is
@@ -88,7 +87,12 @@ def evaluate(
 
     Try: friend-train evaluate runs/demo test.jsonl --task rewriting
     """
-    loaded: Loaded[Any] = read_examples(file, task, format=format, strict=strict)
+    config = config_with(run, task)
+    if isinstance(config, FriendsConfig):
+        refuse_for_dialogues(config.name, {"--format": format})
+        _evaluate_own(config, run, task, file, method=method, as_json=as_json, device=device)
+        return
+    loaded: Loaded[Any] = read_examples(file, cast("Any", task), format=format, strict=strict)
     notes = Console(stderr=True)
     _tell_problems(loaded, file, notes)
     # Only now torch: a bad file is told at once.
@@ -106,6 +110,39 @@ def evaluate(
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{task} of {opened.method}, iteration {opened.iteration}, on {file.name}", markup=False)
     console.print(_csrl_table(columns["all"]) if task == "csrl" else _rewriting_table(columns))
+
+
+def refuse_for_dialogues(name: str, options: Mapping[str, object]) -> None:
+    """Options that only dialogues of the paper's pair have."""
+    given = [option for option, value in options.items() if value not in (None, "jsonl")]
+    if given:
+        raise ConfigError(f"{' and '.join(given)}: this is for CSRL and rewriting, and {name} has other tasks")
+
+
+def _evaluate_own(
+    config: FriendsConfig, run: Path, task: str, file: Path, *, method: str | None, as_json: bool, device: str
+) -> None:
+    # Only now torch.
+    from friend_training.study.kinds import read_file
+    from friend_training.study.open import open_task
+
+    examples = read_file(config, task, file)
+    if not examples:
+        raise DataError(f"no example of task {task} is in this file", path=file)
+    opened = open_task(run, task, method, device=device)
+    with counting(Console(stderr=True), f"scoring {len(examples):,} examples"):
+        scores = dict(opened.task.evaluate(examples))
+    source = {"method": opened.method, "iteration": opened.iteration}
+    if as_json:
+        record = {"task": task, **source, "file": file.name, "scores": {"all": {"examples": len(examples), **scores}}}
+        typer.echo(json.dumps(record, ensure_ascii=False))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"{task} of {opened.method}, iteration {opened.iteration}, on {file.name}", markup=False)
+    table = _table("", f"all {len(examples):,}")
+    for metric, value in scores.items():
+        table.add_row(metric_spec(metric).title_and_direction, metric_spec(metric).text(value))
+    console.print(table)
 
 
 def _score(task: "TorchTask", examples: list[Any]) -> dict[str, dict[str, float]]:
@@ -235,7 +272,7 @@ def predict(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder.", show_default=False)],
     task: TaskName,
     file: Annotated[
-        Path, typer.Argument(metavar="[FILE]", help="Dialogues, plain or gzip; - reads standard input.")
+        Path, typer.Argument(metavar="[FILE]", help="Inputs, plain or gzip; - reads standard input.")
     ] = STANDARD_INPUT,
     method: Method = None,
     out: Annotated[
@@ -253,9 +290,15 @@ def predict(
     ] = None,
     device: Device = "auto",
 ) -> None:
-    """Label dialogues with a model of a run.
+    """Label inputs with a model of a run.
 
-    Reads one JSON object per line (docs/data-formats.md), such as
+    For a task with files of your own the inputs stand in the column that
+    gold had them in, or in "text" or "words": CSV, TSV, JSONL, Parquet or
+    plain text, one a line (standard input: JSONL). Written is one JSON
+    object per input: id, text or words, label, and a confidence from 0 to
+    1; where a task has no answer the label is null.
+
+    For the paper's pair it reads dialogues, one JSON object per line (docs/data-formats.md), such as
     {"id": "1", "turns": [{"speaker": "A", "text": "…"}, …]}, or a public
     format. The last turn is labelled. For CSRL a dialogue names the
     predicates that it asks about, "predicates": [{"start": 2, "end": 3}],
@@ -270,10 +313,16 @@ def predict(
 
     Try: friend-train predict runs/demo --task rewriting < chat.jsonl
     """
-    check_format(task, format)
     if out is not None:
         check_output(out, force=force)
+    config = config_with(run, task)
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
+    if isinstance(config, FriendsConfig):
+        refuse_for_dialogues(config.name, {"--format": format, "--input-format": input_format, "--ltp": ltp})
+        with _file(file) as path:
+            _write(_predict_own(config, run, task, path, method=method, device=device, notes=notes), out)
+        return
+    check_format(task, format)
     with _file(file) as path:
         name = "standard input" if file == STANDARD_INPUT else str(file)
         known = input_format or ("jsonl" if file == STANDARD_INPUT else sniff(path))
@@ -291,6 +340,22 @@ def predict(
         with counting(notes, f"labelling {total:,} dialogues") as progress:
             labelled = _label(opened, asked, lambda done: progress(done, total))
             _write((prediction_line(*one, format) for one in labelled), out)
+
+
+def _predict_own(
+    config: FriendsConfig, run: Path, task: str, path: Path, *, method: str | None, device: str, notes: Console
+) -> Iterator[str]:
+    """All rows are read before the first is labelled: what is wrong with one is told at once."""
+    from friend_training.inference.trained_tasks import labelled_inputs
+    from friend_training.study.kinds import read_inputs
+    from friend_training.study.open import open_task
+
+    inputs = read_inputs(config, task, path)
+    if not inputs:
+        raise DataError("there is nothing to label in it", path=path)
+    opened = open_task(run, task, method, device=device).task
+    with counting(notes, f"labelling {len(inputs):,} inputs") as progress:
+        yield from map(_dumped, labelled_inputs(opened, inputs, lambda done: progress(done, len(inputs))))
 
 
 def _look_through(path: Path, name: str, format: str, notes: Console) -> tuple[int, int]:
@@ -365,7 +430,7 @@ def _file(given: Path) -> Iterator[Path]:
         yield given
         return
     with tempfile.TemporaryDirectory(prefix="friend-train-") as folder:  # Windows opens no temporary file twice
-        copy = Path(folder) / "dialogues.jsonl"
+        copy = Path(folder) / "input.jsonl"
         with copy.open("wb") as stream:
             shutil.copyfileobj(sys.stdin.buffer, stream)
         yield copy

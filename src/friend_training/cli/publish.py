@@ -26,6 +26,9 @@ def export(
 ) -> None:
     """Write a model of a run as a folder: safetensors, config, tokenizer.
 
+    A classifier of texts or words with files of your own becomes a
+    folder that transformers.pipeline loads, one of scikit-learn a file
+    of skops. A model of the paper's pair is loaded by us:
     friend_training.FriendTrainedModel.from_pretrained loads it and
     predicts exactly what the run's model does. FOLDER/encoder is the
     encoder alone, for transformers.AutoModel. README.md is a model card
@@ -157,8 +160,10 @@ def serve(
 ) -> None:
     """Serve the models of a run: JSON over HTTP, and a page to try them.
 
-    POST /v1/rewrite, /v1/roles and /v1/agreement take a dialogue,
-    {"turns": ["…", "…"]}; / is a page to type one, /docs describes all.
+    Of the paper's pair POST /v1/rewrite, /v1/roles and /v1/agreement take
+    a dialogue, {"turns": ["…", "…"]}; / is a page to type one. Of any
+    other tasks POST /v1/predict takes {"task": "…", "inputs": ["…"]} and
+    /v1/agreement {"inputs": ["…"]}. /docs describes all.
     GET /health and /metrics (Prometheus) tell how it goes.
 
     Only this machine can ask, unless --host names another address; then
@@ -178,16 +183,20 @@ def serve(
     secret = token_for(host, token)
     with listening(host, port) as listener:
         from friend_training.inference.model import load
-        from friend_training.web.service.app import abilities_of, make_app
+        from friend_training.inference.trained_tasks import TrainedTasks
+        from friend_training.web.service.app import abilities_of, make_app, make_tasks_app
         from friend_training.web.service.messages import Limits
 
         friends = load(run, method, ltp=ltp, device=device)
-        abilities = abilities_of(friends)
-        for note in abilities.notes:
-            notes.print(f"note: {note}", markup=False)
+        limits = Limits()
+        if isinstance(friends, TrainedTasks):
+            app = make_tasks_app(friends, token=secret, limits=limits)
+        else:
+            abilities = abilities_of(friends)
+            for note in abilities.notes:
+                notes.print(f"note: {note}", markup=False)
+            app = make_app(friends, abilities, token=secret, limits=limits)
         listener.listen()  # whoever opens the address at once is not refused
         where = _to_open(address_of(listener), secret)
         notes.print(f"{friends.config.name}, {friends.method}: {where}  (stop with Ctrl-C)", markup=False)
-        limits = Limits()
-        app = make_app(friends, abilities, token=secret, limits=limits)
         run_server(make_server(app, connections=limits.connections), listener, patience=limits.header)

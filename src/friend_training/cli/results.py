@@ -1,36 +1,39 @@
 """The tables of a run, read from its folder, finished or not."""
 
+import json
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import TypeAdapter
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.errors import RunError
-from friend_training.experiments.tables import Column, build_table, to_rich
+from friend_training.experiments.tables import Column, build_table, columns_of, to_rich
+from friend_training.methods.registry import METHODS
 from friend_training.report.label_text import readable
 from friend_training.report.names import method_in_words
 from friend_training.report.progress import counting
 from friend_training.runs.inputs import has_inputs, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Evaluate, Select, Test, kind_of_work
+from friend_training.study.config import CaseStudyConfig
 from friend_training.study.folders import method_folder, methods_there, read_records, run_config
-from friend_training.types import Dialogue
+from friend_training.study.sections import Config
 
 # A few chosen and rejected pseudo-labels of a run: texts from its pool, everything else from its store.
 
 
-TITLES = {
-    (True, "csrl"): "Chosen for CSRL, best overall scores first",
-    (False, "csrl"): "Rejected for CSRL, most confident first",
-    (True, "rewriting"): "Chosen for rewriting, best overall scores first",
-    (False, "rewriting"): "Rejected for rewriting, most confident first",
-}
+NAMES = {"csrl": "CSRL"}
+"""Tasks that are called otherwise in sentences."""
+
+
+TITLES = {True: "Chosen for {task}, best overall scores first", False: "Rejected for {task}, most confident first"}
 
 
 def show_examples(
@@ -47,22 +50,23 @@ def show_examples(
     Labels that say something come first, and those that had something to be compared with. The rejected ones are those
     that self-training would have believed: the model is sure of them.
     """
-    name, run = _labelled(folder, method)
+    name, run = labelled_method(folder, method)
     number = iteration or max(run.store.iterations())
     rows = run.store.read(number)
-    _ensure_inputs(folder, data_dir, console)
+    ensure_inputs_of(folder, data_dir, console)
     console.print(f"[bold]Pseudo-labels of {method_in_words(name)}, iteration {number}[/bold]\n")
-    for (chosen, task), title in TITLES.items():
+    for task, (chosen, title) in product(run_config(folder).sections, TITLES.items()):
         some = _some(rows, task, chosen, count)
         if some:
-            console.print(title, style="bold green" if chosen else "bold red")
+            told = title.format(task=NAMES.get(task, task))
+            console.print(told, style="bold green" if chosen else "bold red", markup=False)
         inputs = saved_inputs(folder, (row["input"] for row in some))
         for row in some:
-            dialogue = TypeAdapter(Dialogue).validate_json(inputs[row["input"]])
-            console.print(readable(row, dialogue), end="\n\n")
+            console.print(readable(row, json.loads(inputs[row["input"]])), end="\n\n")
 
 
-def _ensure_inputs(folder: Path, data_dir: Path | None, console: Console) -> None:
+def ensure_inputs_of(folder: Path, data_dir: Path | None, console: Console) -> None:
+    """Runs of earlier versions did not keep their texts: they are made or read again."""
     if not has_inputs(folder):
         with counting(console, "reading the data of the run") as progress:
             from friend_training.study.open import ensure_inputs
@@ -70,7 +74,8 @@ def _ensure_inputs(folder: Path, data_dir: Path | None, console: Console) -> Non
             ensure_inputs(folder, data_dir, progress)
 
 
-def _labelled(folder: Path, method: str | None) -> tuple[str, Run]:
+def labelled_method(folder: Path, method: str | None) -> tuple[str, Run]:
+    """The method whose pseudo-labels are shown: the one named, else friend-training's, else the last that has some."""
     runs = {name: Run.open(method_folder(folder, name)) for name in methods_there(folder)}
     having = [name for name, run in runs.items() if run.store.iterations()]
     if not having:
@@ -92,8 +97,6 @@ def _some(rows: pa.Table, task: str, chosen: bool, count: int) -> list[dict[str,
     return found
 
 
-TASKS = ("csrl", "rewriting")
-
 COLUMNS = (
     Column("csrl.precision"),
     Column("csrl.recall"),
@@ -104,15 +107,42 @@ COLUMNS = (
 )
 """As the paper prints them: CSRL, then rewriting."""
 
+PAPERS_WORDS = {"csrl.f1": "CSRL F1", "rewriting.em": "EM"}
+
 
 def test_table(folder: Path) -> Table:
     """A row per method that has been tested."""
     config = run_config(folder)
     records = list(_tested(folder))
-    caption = "CSRL: P R F1. Rewriting: ROUGE-L EM WER."
-    table = to_rich(build_table(records, COLUMNS, scenario=config.name, caption=caption))
+    papers = isinstance(config, CaseStudyConfig)
+    metrics = dict.fromkeys(name for record in records for name in record["metrics"])
+    columns = columns_of(metrics, COLUMNS if papers else ())
+    caption = ["CSRL: P R F1. Rewriting: ROUGE-L EM WER."] if papers else []
+    caption += _nothing_chosen(folder, config)
+    table = to_rich(build_table(records, columns, scenario=config.name, caption=" ".join(caption)))
     table.title = f"{config.name}, seed {config.seed}: scores on test" if records else "Nothing has been tested yet"
     return table
+
+
+def _nothing_chosen(folder: Path, config: Config) -> list[str]:
+    """What a reader of the scores must know: methods that had labels to choose from and chose none."""
+    found = []
+    for method, run in _runs(folder):
+        counted = [(run.result(Select(number)) or {}).get("tasks", {}) for number in range(1, config.iterations + 1)]
+        empty = [
+            task
+            for task in config.sections
+            if any(of_task[task]["units"] for of_task in counted if task in of_task)
+            and not any(of_task[task]["chosen"] for of_task in counted if task in of_task)
+        ]
+        if not empty:
+            continue
+        tasks = " and ".join(empty)
+        if METHODS[method].labels == "friend":
+            found.append(f"{method_in_words(method)}: nothing that a friend predicts is a label of {tasks}.")
+        else:
+            found.append(f"{method_in_words(method)} chose no pseudo-label of {tasks}.")
+    return found
 
 
 def dev_table(folder: Path) -> Table:
@@ -122,12 +152,15 @@ def dev_table(folder: Path) -> Table:
     heads = ["Base", *(f"it. {number}" for number in iterations[1:])]
     table = _table("Scores on dev (*: best)", "Method", "Metric", *heads)
     for method, run in _runs(folder):
-        for task, metric, words in (("csrl", "f1", "CSRL F1"), ("rewriting", "em", "EM")):
+        for task in config.sections:
             results = [run.result(Evaluate(task, number)) for number in iterations]
             best = (run.result(Test(task)) or {}).get("best_iteration")
+            metrics = [None if result is None else result["metrics"][0]["metrics"] for result in results]
+            own = getattr(config.sections[task], "metric", None)
+            metric = main_metric((name for one in metrics for name in one or ()), own)
+            words = PAPERS_WORDS.get(f"{task}.{metric}") or f"{task} {metric_spec(metric).title}"
             cells = [
-                "" if result is None else f"{result['metrics'][0]['metrics'][metric]:.1f}{'*' if n == best else ' '}"
-                for n, result in enumerate(results)
+                "" if one is None else f"{one[metric]:.1f}{'*' if n == best else ' '}" for n, one in enumerate(metrics)
             ]
             if any(cells):
                 table.add_row(method_in_words(method), words, *cells)
@@ -136,11 +169,12 @@ def dev_table(folder: Path) -> Table:
 
 def chosen_table(folder: Path) -> Table:
     """How many pseudo-labels each iteration chose, and how many of them are right where hidden gold can tell."""
+    config = run_config(folder)
     rows = [
         (method, task, iteration, counts)
         for method, run in _runs(folder)
-        for task in TASKS
-        for iteration in range(1, run_config(folder).iterations + 1)
+        for task in config.sections
+        for iteration in range(1, config.iterations + 1)
         if (counts := (run.result(Select(iteration)) or {}).get("tasks", {}).get(task)) is not None
     ]
     found = any("threshold" in counts for *_, counts in rows)  # where it is set by hand the config says it
@@ -174,11 +208,13 @@ def _tested(folder: Path) -> Iterator[dict[str, Any]]:
     config = run_config(folder)
     common = {"seed": config.seed, "scenario": config.name}
     for method, run in _runs(folder):
-        tested = {task: result for task in TASKS if (result := run.result(Test(task))) is not None}
+        tested = {task: result for task in config.sections if (result := run.result(Test(task))) is not None}
         metrics = {
             f"{task}.{metric}": value
             for task, result in tested.items()
-            for metric, value in result["metrics"][0]["metrics"].items()
+            for row in result["metrics"]
+            if row["split"] == "test:test"
+            for metric, value in row["metrics"].items()
         }
         if metrics:
             yield common | {"method": method_in_words(method), "metrics": metrics}

@@ -12,11 +12,13 @@ from friend_training.analysis.significance import ENOUGH_SEEDS, SIGNIFICANT, Com
 from friend_training.core.counts import Counts
 from friend_training.errors import DataError
 from friend_training.experiments.results import Result
-from friend_training.experiments.tables import Cell, Column, Table, build_table
+from friend_training.experiments.tables import Cell, Column, Table, build_table, columns_of
 from friend_training.methods.registry import METHODS
 from friend_training.runs.counts import load_counts
+from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 from friend_training.tasks.csrl.metrics import f1_overall_of
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of
+from friend_training.tasks.token_classification.metrics import span_f1_of, word_accuracy_of
 
 COLUMNS = (
     Column("csrl.precision"),
@@ -29,6 +31,17 @@ COLUMNS = (
     Column("rewriting.restored_f1"),
 )
 
+CLASSES: dict[str, Metric] = {
+    "macro_f1": lambda counts: 100 * macro_f1_of(counts),
+    "accuracy": lambda counts: 100 * accuracy_of(counts),
+}
+
+TESTED_OF_KIND: dict[str, dict[str, Metric]] = {
+    **dict.fromkeys(("text-classification", "estimator", "answer-file", "endpoint"), CLASSES),
+    "token-classification": {"span_f1": span_f1_of, "accuracy": word_accuracy_of},
+}
+"""What is tested of the tasks of a config, by their kinds: metrics that can be had from counts of a part of test."""
+
 TESTED: tuple[tuple[str, str, Metric], ...] = (
     ("csrl.f1", "csrl", f1_overall_of),
     ("rewriting.rouge_l", "rewriting", rouge_l_of),
@@ -39,6 +52,18 @@ TESTED: tuple[tuple[str, str, Metric], ...] = (
 
 LATER = "rewriting.restored_f1"
 """A score that older results do not have: a table shows it where all of its results do."""
+
+
+def columns_for(results: Sequence[Result]) -> list[Column]:
+    """The columns of a table: the paper's for its pair, else those of each task."""
+    metrics = dict.fromkeys(name for result in results for name in result.record["metrics"])
+    return [column for column in columns_of(metrics, COLUMNS) if _shown(column.metric, results)]
+
+
+def _title(metric: str, results: Sequence[Result]) -> str:
+    """What a score is called beside others of the same results."""
+    titles = {column.metric: column.title for column in columns_for(results)}
+    return titles.get(metric, metric_spec(metric).title)
 
 
 def comparison_table(results: Sequence[Result], *, title: str = "", against: str = "fdt") -> Table:
@@ -53,14 +78,16 @@ def comparison_table(results: Sequence[Result], *, title: str = "", against: str
         for (method, metric), found in comparisons(results, against=against, seeds_at_least=ENOUGH_SEEDS).items()
         if found.significant
     }
-    caption = _about_stars(against) if against in names else ""
-    columns = [column for column in COLUMNS if _shown(column.metric, results)]
+    columns = columns_for(results)
+    caption = ""
+    if against in names:
+        caption = _about_stars(against, "examples" if any(column.task for column in columns) else "dialogues")
     return build_table(records, columns, scenario=title, marks=marks, caption=caption)
 
 
-def _about_stars(against: str) -> str:
+def _about_stars(against: str, tested: str) -> str:
     return (
-        f"* differs from {_in_words(against)}: paired bootstrap over seeds and test dialogues, p < {SIGNIFICANT},"
+        f"* differs from {_in_words(against)}: paired bootstrap over seeds and test {tested}, p < {SIGNIFICANT},"
         f" at least {ENOUGH_SEEDS} seeds of both"
     )
 
@@ -71,7 +98,17 @@ def _shown(metric: str, results: Sequence[Result]) -> bool:
 
 
 def _tested(results: Sequence[Result]) -> list[tuple[str, str, Metric]]:
-    return [one for one in TESTED if _shown(one[0], results)]
+    """The scores that differences are told of: (task.metric, task, the function of its counts)."""
+    kinds: dict[str, str] = {}
+    for result in results:
+        for name, section in result.record["config"]["tasks"].items():
+            kinds[name] = section.get("kind", name)
+    own = [
+        (f"{task}.{metric}", task, function)
+        for task, kind in kinds.items()
+        for metric, function in TESTED_OF_KIND.get(kind, {}).items()
+    ]
+    return [*(one for one in TESTED if _shown(one[0], results) and one[1] in kinds), *own]
 
 
 def names_with_seeds(results: Sequence[Result]) -> dict[str, str]:
@@ -96,7 +133,7 @@ def comparisons(
         for method in dict.fromkeys(method for method, _ in counts if method != against)
     }
     found: dict[tuple[str, str], Comparison] = {}
-    for task in dict.fromkeys(task for _, task, _ in TESTED):
+    for task in dict.fromkeys(task for _, task, _ in _tested(results)):
         methods = [
             method
             for method, own in seeds.items()
@@ -124,7 +161,7 @@ def difference_rows(
         for method in METHODS
         if any(name == method for name, _ in found)
     ]
-    return [_in_words(against), *(metric_spec(metric).title for metric in metrics)], rows
+    return [_in_words(against), *(_title(metric, results) for metric in metrics)], rows
 
 
 def seed_rows(
@@ -147,7 +184,7 @@ def seed_rows(
                 ours[seed][metric] - theirs[seed][metric] if has else None for seed, has in zip(ours, both, strict=True)
             ]
             if any(both):
-                rows.append((_in_words(method), metric_spec(metric).title, ahead))
+                rows.append((_in_words(method), _title(metric, results), ahead))
     return [_in_words(against), *(f"seed {seed}" for seed in ours)], rows
 
 
@@ -170,7 +207,7 @@ ON_DEV = ("csrl.f1", "csrl.cross_f1", "rewriting.em", "rewriting.wer", LATER)
 
 def dev_rows(results: Sequence[Result]) -> tuple[list[str], list[tuple[str, int, list[float | None]]]]:
     """The titles, and (method, iteration, scores on dev), means over seeds: what each iteration did."""
-    columns = [column for column in COLUMNS if column.metric in ON_DEV and _shown(column.metric, results)]
+    columns = [column for column in columns_for(results) if column.task or column.metric in ON_DEV]
     shown = [column.metric.split(".") for column in columns]
     rows: list[tuple[str, int, list[float | None]]] = []
     for method, records in _by_method(results, having="dev"):
@@ -205,7 +242,8 @@ def chosen_rows(results: Sequence[Result]) -> list[tuple[str, str, int, float, f
     """(method, task, iteration, chosen, chosen with content, precision of the chosen), means over seeds."""
     rows = []
     for method, records in _by_method(results, having="chosen"):
-        for task in ("csrl", "rewriting"):
+        # Strong friends and second models (csrl.strong) are chosen for too, and are no task of the config.
+        for task in dict.fromkeys(task for record in records for task in record["config"]["tasks"]):
             for iteration in range(max(len(record["chosen"]) for record in records)):
                 found = [(record["chosen"][iteration] or {}).get(task) for record in records]
                 told = [counts for counts in found if counts]
@@ -287,7 +325,7 @@ TABLE: dict[str, dict[str, tuple[float, float, float]]] = {
 
 def beside_the_paper(results: Sequence[Result], *, against: str = "fdt") -> Table:
     """The paper's scores and ours (mean ± deviation, stars as in our own tables), for every method that has either."""
-    scenarios = {result.record["config"]["data"].get("scenario") for result in results}
+    scenarios = {result.record["config"].get("data", {}).get("scenario") for result in results}
     if len(scenarios) > 1 or not scenarios <= TABLE.keys():
         raise DataError(f"the paper has a table for {' and one for '.join(TABLE)} on public data, not for these")
     paper, names = TABLE[scenarios.pop()], names_with_seeds(results)

@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from friend_training.analysis.metrics import MetricSpec, metric_spec
+from friend_training.analysis.metrics import MetricSpec, headline, metric_spec
 from friend_training.errors import DataError
 
 _MISSING = "–"
@@ -24,14 +24,19 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A metric of the records, and what to call it: without a title, as it is called everywhere."""
+    """A metric of the records, and what to call it: without a title, as it is called everywhere.
+
+    `task` stands before it where the tasks are of the user's own, whose metrics nobody could tell apart.
+    """
 
     metric: str
     given_title: str = ""
+    task: str = ""
 
     @property
     def title(self) -> str:
-        return self.given_title or self.spec.title
+        title = self.given_title or self.spec.title
+        return f"{self.task} {title}" if self.task else title
 
     @property
     def spec(self) -> MetricSpec:
@@ -64,6 +69,20 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
     caption: str = ""
+
+
+PAPERS_TASKS = frozenset({"csrl", "rewriting"})
+
+
+def columns_of(metrics: Iterable[str], paper: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of some metrics (task.metric): the `paper`'s for its pair, else the best known ones of each task."""
+    by_task: dict[str, list[str]] = {}
+    for name in metrics:
+        task, _, metric = name.partition(".")
+        by_task.setdefault(task, []).append(metric)
+    if by_task.keys() <= PAPERS_TASKS:
+        return tuple(paper)
+    return tuple(Column(f"{task}.{one}", task=task) for task, names in by_task.items() for one in headline(names))
 
 
 def build_table(
@@ -110,7 +129,8 @@ def to_rich(table: Table) -> RichTable:
     result = RichTable(title=table.title, caption=table.caption or None, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     result.add_column("Method", overflow="fold")
     for column in table.columns:
-        result.add_column(column.title + _arrow(column, "↓"), justify="right", no_wrap=True)
+        title = column.title.replace(f"{column.task} ", f"{column.task}\n", 1)
+        result.add_column(title + _arrow(column, "↓"), justify="right", no_wrap=True)
     for method, cells in table.rows:
         plain = _styled(table.columns, cells, pattern, "{}", {})
         styles = ["bold" if cell is not None and cell.best else "" for cell in cells]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import yaml
+
 from friend_training import __version__
 from friend_training.analysis.metrics import metric_spec
 from friend_training.errors import ConfigError
@@ -17,8 +19,9 @@ from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
-from friend_training.study.config import CaseStudyConfig, case_study
+from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
 from friend_training.study.folders import method_folder, run_config, whole_run
+from friend_training.study.kinds import kind_of
 from friend_training.study.open import open_task
 from friend_training.study.sections import PretrainedEncoderConfig
 from friend_training.types import ROLES
@@ -199,7 +202,15 @@ def export_model(
         check_onnx()
     study = whole_run(run)
     chosen = method or (None if study == run else run.resolve().name)
-    config = case_study(run_config(study))
+    whole = run_config(study)
+    if isinstance(whole, FriendsConfig):
+        if onnx:
+            raise ConfigError("--onnx is for CSRL and rewriting; of a classifier others can make it from the folder")
+        _export_own(whole, study, task, out, chosen, device)
+        return
+    if task not in TITLES:
+        raise ConfigError(f"{study} has no task {task!r}; its tasks are {', '.join(whole.sections)}")
+    config = case_study(whole)
     opened = open_task(study, task, chosen, device=device)
     trained = cast(TorchTask, opened.task)
     model = FriendTrainedModel(_config(trained))
@@ -219,6 +230,118 @@ def export_model(
         (new / "README.md").write_text(card, encoding="utf-8")
         if onnx:
             export_onnx(trained, new / "model.onnx")
+
+
+# Tasks with files of your own: what others can load.
+
+
+LOADED_BY = {
+    "text-classification": (
+        'from transformers import pipeline\n\nprint(pipeline("text-classification", "this folder")(["a text"]))'
+    ),
+    "token-classification": (
+        'from transformers import pipeline\n\nprint(pipeline("token-classification", "this folder")("some words"))'
+    ),
+    "estimator": (
+        'import skops.io\n\nmodel = skops.io.load("this folder/model.skops")\nprint(model.predict(["a text"]))'
+    ),
+}
+"""The kinds that leave as a folder of another library's, with the program that loads it."""
+
+
+def _export_own(config: FriendsConfig, study: Path, task: str, out: Path, method: str | None, device: str) -> None:
+    opened = open_task(study, task, method, device=device)
+    kind = config.kinds[task]
+    if kind not in LOADED_BY:
+        raise ConfigError(
+            f"task {task!r} is of kind {kind}, which has no folder to leave as; there is one for {', '.join(LOADED_BY)}"
+        )
+    run = Run.open(method_folder(study, opened.method))
+    with atomic_folder(out) as new:
+        opened.task.save(new)
+        if kind == "estimator" and not (new / "model.skops").is_file():
+            raise ConfigError(f"task {task!r}: skops does not trust this model, so it cannot leave the run")
+        card = own_card(config, task, opened.method, opened.iteration, run)
+        (new / "README.md").write_text(card, encoding="utf-8")
+
+
+def own_card(config: FriendsConfig, task: str, method: str, iteration: int, run: Run) -> str:
+    """README.md in the form that model hubs read; every number comes from the run."""
+    section: Any = config.sections[task]
+    kind = config.kinds[task]
+    rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
+    check_file(run.folder / "metrics.jsonl")
+    mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
+    tested = [row for row in mine if row["split"] != "dev"]
+    encoder: str | None = getattr(section, "encoder", None)
+    known: dict[str, Any] = {"tags": ["friend-training", task], "license": "other"}
+    if encoder is not None:
+        known |= {"library_name": "transformers", "pipeline_tag": kind}
+        if not Path(encoder).exists():  # a folder of this machine is no name of the hub
+            known |= {"base_model": encoder}
+    else:
+        known |= {"library_name": "sklearn"}
+    known["metrics"] = sorted({name for row in tested for name in row["metrics"]})
+    known["model-index"] = [
+        {
+            "name": f"{config.name}-{task}",
+            "results": [
+                {
+                    "task": {"type": kind if encoder is not None else "text-classification"},
+                    "dataset": {"name": str(section.test), "type": "own", "split": "test"},
+                    "metrics": [{"type": name, "value": round(value, 2)} for name, value in row["metrics"].items()],
+                }
+                for row in tested
+            ],
+        }
+    ]
+    front = yaml.safe_dump(known, sort_keys=False, allow_unicode=True)
+    pairs = [(one.first, one.second) for one in config.friendships if task in (one.first, one.second)]
+    friends = sorted({first if second == task else second for first, second in pairs})
+    before = "" if iteration else " (Base, before any pseudo-label)"
+    return f"""\
+---
+{front}---
+# {task}, {config.name}
+
+| | |
+|---|---|
+| task | `{task}`, {kind_of(config, task).title} |
+| friends | {", ".join(f"`{name}`" for name in friends) or "none"} |
+| method | `{method}`, iteration {iteration}{before}: the best on dev |
+| run | `{config.name}`, seed {config.seed} |
+| began with | {encoder or getattr(section, "model", kind)} |
+| made with | friend-training {__version__} |
+
+## How to load it
+
+```python
+{LOADED_BY[kind]}
+```
+
+## How good it is
+
+{_table(mine)}
+
+Dev chose the iteration, test was looked at once.
+
+## What it was made from
+
+Gold: `{section.gold}`; dev: `{section.dev}`; test: `{section.test}`; unlabeled: `{config.pool.file}`. Fingerprints
+(SHA-256, shortened) of the parts, as the run recorded them:
+
+{_fingerprints(run.fingerprints)}
+
+## Limits
+
+- It was trained and tested on texts like those named above. How it does elsewhere nobody has measured.
+- A confidence is the model's own probability, not the share of cases in which it is right.
+
+## Licence
+
+The weights derive from the model and the data named above: what you may do with them depends on the licences of both.
+friend-training does not know that of your files. Its own code is under Apache-2.0.
+"""
 
 
 def _config(task: TorchTask) -> FriendTrainedConfig:

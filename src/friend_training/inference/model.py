@@ -13,7 +13,7 @@ import numpy as np
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
-from friend_training.core.selector import Scores, Selector, Threshold
+from friend_training.core.selector import Scores
 from friend_training.core.task import Prediction, Task
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.inference.answers import (
@@ -35,13 +35,16 @@ from friend_training.inference.questions import (
     in_parts,
     question,
 )
+from friend_training.inference.trained_tasks import TrainedTasks, selector_at
 from friend_training.nn.devices import AUTO
-from friend_training.study.config import CaseStudyConfig, case_study
+from friend_training.runs.run import Run
+from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import run_config, whole_run
+from friend_training.study.friends import saved_friendships
 from friend_training.study.open import last_thresholds, open_task
 from friend_training.study.resources import open_bridge
-from friend_training.study.sections import TaskConfig
+from friend_training.study.run_data import NO_OBJECTS, Objects
 from friend_training.tasks.dialogue_input import LONGEST_UTTERANCE
 from friend_training.types import Dialogue
 
@@ -56,8 +59,8 @@ class Judge:
         self.matcher = RoleMatcher(**settings.friendship.model_dump())
         self.friendship = csrl_rewriting(bridge, self.matcher)
         self.selectors = {
-            "csrl": _selector(settings.tasks.csrl, thresholds["csrl"]),
-            "rewriting": _selector(settings.tasks.rewriting, thresholds["rewriting"]),
+            "csrl": selector_at(settings.tasks.csrl, thresholds["csrl"]),
+            "rewriting": selector_at(settings.tasks.rewriting, thresholds["rewriting"]),
         }
 
     def agreements(self, dialogues: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[Agreement]:
@@ -101,11 +104,6 @@ class Judge:
         ]
 
 
-def _selector(task: TaskConfig, threshold: float) -> Selector:
-    """The selector of friend-training, whatever method made the models: its question is what is asked here."""
-    return Selector(Threshold(threshold), task.confidence_weight, content=task.content)
-
-
 MOST_FOUND = 32
 """Predicates of one turn that are looked for: more stand only in text that is no speech."""
 
@@ -113,24 +111,47 @@ MOST_FOUND = 32
 Answer = RewriteMade | tuple[RolesFound, ...] | Agreement
 
 
-def load(run: str | Path, method: str | None = None, *, ltp: str | Path | None = None, device: str = AUTO) -> "Friends":
-    """The two models of a run folder as a method left them: friend-training's, else the last of the config's methods.
+def load(
+    run: str | Path,
+    method: str | None = None,
+    *,
+    ltp: str | Path | None = None,
+    device: str = AUTO,
+    objects: Objects = NO_OBJECTS,
+) -> "Friends | TrainedTasks":
+    """The models of a run folder as a method left them: friend-training's, else the last of the config's methods.
 
-    `run` may also be the folder of one method (RUN/methods/fdt). Where a dialogue names no predicates they are found by
-    LTP in the folder `ltp`; without one, see `scenarios.finding.default_finder`. Models, bridge and LTP compute on
-    `device`: auto, cpu, cuda, cuda:N or mps, wherever the run was made.
+    `Friends` for the paper's pair, `TrainedTasks` for any other. `run` may also be the folder of one method
+    (RUN/methods/fdt). Where a dialogue names no predicates they are found by LTP in the folder `ltp`; without one, see
+    `default_finder`. Models, bridge and LTP compute on `device`: auto, cpu, cuda, cuda:N or mps, wherever the run was
+    made. `objects` are tasks and friendships of a run that were given in Python.
     """
     given = Path(run)
     study = whole_run(given)
     chosen = method or (None if study == given else given.resolve().name)
-    config = case_study(run_config(study, device=device))
+    config = run_config(study, device=device)
+    if isinstance(config, FriendsConfig):
+        return _load_tasks(study, config, chosen, device, objects)
+    pair = case_study(config)
     opened = {name: open_task(study, name, chosen, device=device) for name in TASKS}
     return Friends(
         study,
-        config,
+        pair,
         {name: one.task for name, one in opened.items()},
         method=opened["csrl"].method,
         ltp=None if ltp is None else Path(ltp),
+    )
+
+
+def _load_tasks(study: Path, config: FriendsConfig, method: str | None, device: str, objects: Objects) -> TrainedTasks:
+    opened = {name: open_task(study, name, method, device=device, objects=objects) for name in config.sections}
+    return TrainedTasks(
+        study,
+        config,
+        {name: one.task for name, one in opened.items()},
+        saved_friendships(Run.open(study), config, objects.friendships),
+        last_thresholds(study, config),
+        method=next(iter(opened.values())).method,
     )
 
 

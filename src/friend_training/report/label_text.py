@@ -13,50 +13,40 @@ from typing import Any, Literal
 
 from rich.text import Text
 
+from friend_training.tasks.label_text import PREDICATE, kinds, label_parts, label_text, span_words, turns_of
 from friend_training.tasks.rewriting.words import inserted_text
-from friend_training.types import OPENING, ROLES, SPEAKER, Argument, Dialogue, Rewrite, Roles, SentenceRoles
+from friend_training.types import OPENING, ROLES, SPEAKER, Dialogue, Rewrite, Roles, SentenceRoles
 
-# One pseudo-label as a person reads it: the dialogue, what the model says of it, and what the selector made of it.
+# One pseudo-label as a person reads it: the input, what the model says of it, and what the selector made of it.
 
 
-def readable(row: Mapping[str, Any], dialogue: Dialogue) -> Text:
-    """A row of the store and the dialogue it is about. The row's task is 'csrl' or 'rewriting'."""
+def readable(row: Mapping[str, Any], given: Any) -> Text:
+    """A row of the store and the input it is about, as inputs.parquet has it."""
     text = Text()
-    for number, turn in enumerate(dialogue.turns):
-        style = "" if number == len(dialogue.turns) - 1 else "dim"
-        text.append(f"  {turn.speaker}: {turn.text}\n", style=style)
-    label = json.loads(row["label"])
-    if row["task"] == "csrl":
-        _add_roles(text, label, dialogue)
-    else:
-        text.append("  → ")
-        text.append(label["text"], style="bold")
-        text.append("\n" if label["text"] != dialogue.utterance.text else "  (unchanged)\n")
+    turns = turns_of(given)
+    for number, (speaker, said) in enumerate(turns):
+        style = "" if number == len(turns) - 1 else "dim"
+        text.append(f"  {speaker}: {said}\n" if speaker else f"  {said}\n", style=style)
+    _add_label(text, json.loads(row["label"]), given)
     text.append(f"  {_scores(row)}", style="cyan")
     return text
 
 
-def _add_roles(text: Text, label: Mapping[str, Any], dialogue: Dialogue) -> None:
-    start, end = label["predicate"]["start"], label["predicate"]["end"]
+def _add_label(text: Text, label: Any, given: Any) -> None:
+    first, *others = label_parts(label, given)
     text.append("  → ")
-    text.append(dialogue.utterance.text[start:end], style="bold")
-    arguments = sorted(
-        (Argument(**argument) for argument in label["arguments"]), key=lambda a: (ROLES.index(a.role), a.turn, a.start)
-    )
-    for argument in arguments:
-        text.append(f"  {argument.role} ", style="magenta")
-        text.append(_argument_text(argument, dialogue), style="bold")
-    for span in sorted(Argument(**span) for span in label.get("unsure", ())):
-        text.append(f"  {span.role}? {_argument_text(span, dialogue)}", style="dim")
-    text.append("\n" if arguments else "  (no arguments)\n")
-
-
-def _argument_text(argument: Argument, dialogue: Dialogue) -> str:
-    if argument.turn == OPENING:
-        return "[the other speaker]"
-    turn = dialogue.turns[argument.turn]
-    words = turn.text[max(0, argument.start) : argument.end]
-    return f"[{turn.speaker}]{words}" if argument.start == SPEAKER else words
+    text.append(first.words, style="bold")
+    if first.mark != PREDICATE:
+        is_rewrite = isinstance(label, dict) and "text" in label
+        text.append("  (unchanged)\n" if is_rewrite and first.words == turns_of(given)[-1][1] else "\n")
+        return
+    for part in others:
+        if part.unsure:
+            text.append(f"  {part.mark}? {part.words}", style="dim")
+        else:
+            text.append(f"  {part.mark} ", style="magenta")
+            text.append(part.words, style="bold")
+    text.append("\n" if any(not part.unsure for part in others) else "  (no arguments)\n")
 
 
 def _scores(row: Mapping[str, Any]) -> str:
@@ -73,17 +63,11 @@ def _scores(row: Mapping[str, Any]) -> str:
     return f"{', '.join(parts)}: {decision}{truth}"
 
 
-# What labels say, told by their shape and not by their task: to count them, and to write them in one line.
-#
-# Known shapes are those of examples.py (roles, rewrites, trees, heads, tags); any other label is what it says as a
-# text.
+# How often labels of each kind are predicted and chosen.
 
 
 MOST_KINDS = 16
 """So many kinds of label are told apart; a classifier with more classes shows its most frequent ones."""
-
-
-LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +78,6 @@ class Share:
     gold: float | None
     predicted: float | None
     chosen: float | None
-
-
-def kinds(label: Any) -> list[str]:
-    """The kinds a label belongs to, each once: the roles it has, what a rewrite does, or the label itself."""
-    match label:
-        case {"predicate": dict(), "arguments": list(arguments)}:
-            last = max((a.get("turn", 0) for a in arguments), default=0)
-            earlier = any(a.get("turn", last) < last for a in arguments)
-            found = [role["role"] for role in arguments] or ["no argument"]
-            return list(dict.fromkeys([*found, *(["arguments in several turns"] if earlier else [])]))
-        case {"text": str(), "deleted": list(deleted), "insertions": list(insertions)}:
-            done = ["one insertion"] if len(insertions) == 1 else ["more insertions"] if insertions else []
-            return [*done, *(["deletion"] if deleted else [])] or ["unchanged"]
-        case {"brackets": list(brackets)}:
-            return list(dict.fromkeys(bracket["label"] for bracket in brackets)) or ["no phrase"]
-        case {"heads": list(), "relations": list(names)} | {"tags": list(names)}:
-            return list(dict.fromkeys(names))
-        case _:
-            return [label_text(label)]
 
 
 def shares(gold: Iterable[str], predicted: Sequence[str], chosen: Sequence[str]) -> list[Share]:
@@ -127,23 +92,6 @@ def shares(gold: Iterable[str], predicted: Sequence[str], chosen: Sequence[str])
     ]
 
 
-def label_text(label: Any, words: Sequence[str] = ()) -> str:
-    """A label in one line; with the words it is about, where it is one of a sentence in words."""
-    match label:
-        case str():
-            text = label
-        case {"brackets": list(brackets)} if words:
-            text = _bracketed(brackets, words)
-        case {"heads": list(heads)} if words:
-            names = ["ROOT", *words]
-            text = "  ".join(f"{word}→{names[head]}" for word, head in zip(words, heads, strict=True))
-        case {"tags": list(tags)} if words:
-            text = "  ".join(f"{word}/{tag}" for word, tag in zip(words, tags, strict=True))
-        case _:
-            text = json.dumps(label, ensure_ascii=False, separators=(", ", ": "))
-    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
-
-
 def _count(labels: Iterable[str]) -> tuple[Counter[str], int]:
     # Labels repeat: each different one is read once.
     distinct = Counter(labels)
@@ -152,14 +100,6 @@ def _count(labels: Iterable[str]) -> tuple[Counter[str], int]:
         for kind in kinds(json.loads(text)):
             counts[kind] += times
     return counts, distinct.total()
-
-
-def _bracketed(brackets: Sequence[Mapping[str, Any]], words: Sequence[str]) -> str:
-    opened, closed = [""] * len(words), [""] * len(words)
-    for bracket in sorted(brackets, key=lambda b: (b["start"], -b["end"])):
-        opened[bracket["start"]] += f"[{bracket['label']} "
-        closed[bracket["end"] - 1] += "]"
-    return " ".join(before + word + after for before, word, after in zip(opened, words, closed, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +137,7 @@ class _Mark:
 
 def draw(label: Any, given: Any) -> Drawing:
     """A label and the input it is about, both as read from JSON; the input is None where its text was not kept."""
-    turns = _turns(given)
+    turns = turns_of(given)
     match label:
         case {"predicate": dict(predicate), "arguments": list(arguments)} if turns:
             return _roles(predicate, arguments, label.get("unsure", ()), turns)
@@ -213,21 +153,6 @@ def role_class(role: str) -> str:
     return f"role role-{ROLES.index(role)}" if role in ROLES else "role"
 
 
-def _turns(given: Any) -> list[tuple[str, str]]:
-    """(speaker, text) of every turn; inputs that are no dialogues are one turn of nobody."""
-    match given:
-        case {"turns": list(turns)}:
-            return [(turn["speaker"], turn["text"]) for turn in turns]
-        case {"text": str(text)}:
-            return [("", text)]
-        case {"words": list(words)}:
-            return [("", " ".join(words))]
-        case None:
-            return []
-        case _:
-            return [("", label_text(given))]
-
-
 def _roles(
     predicate: Mapping[str, int],
     arguments: Sequence[Mapping[str, Any]],
@@ -238,20 +163,14 @@ def _roles(
     marks = [_Mark(last, predicate["start"], predicate["end"], "predicate")]
     marks += [_Mark(a.get("turn", last), a["start"], a["end"], role_class(a["role"]), a["role"]) for a in arguments]
     answer = [Piece(turns[last][1][predicate["start"] : predicate["end"]], "predicate")]
-    answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in marks[1:]] or [
-        Piece("no argument", "none")
-    ]
+    answer += [_piece(mark, turns) for mark in marks[1:]] or [Piece("no argument", "none")]
     open_marks = [_Mark(a["turn"], a["start"], a["end"], "role unsure", f"{a['role']}?") for a in unsure]
-    answer += [Piece(_words(mark, turns), mark.looks, mark.note) for mark in open_marks]
+    answer += [_piece(mark, turns) for mark in open_marks]
     return Drawing(_lines(turns, [*marks, *open_marks]), tuple(answer))
 
 
-def _words(mark: _Mark, turns: Sequence[tuple[str, str]]) -> str:
-    if mark.turn == OPENING:
-        return "the other speaker"
-    speaker, text = turns[mark.turn]
-    words = text[max(0, mark.start) : mark.end]
-    return f"[{speaker}]{words}" if mark.start == SPEAKER else words
+def _piece(mark: _Mark, turns: Sequence[tuple[str, str]]) -> Piece:
+    return Piece(span_words(mark.turn, mark.start, mark.end, turns), mark.looks, mark.note)
 
 
 def _lines(turns: Sequence[tuple[str, str]], marks: Sequence[_Mark]) -> tuple[Line, ...]:
@@ -305,8 +224,8 @@ def _rewrite(label: Mapping[str, Any], turns: Sequence[tuple[str, str]]) -> list
 # Offsets count characters (code points), as everywhere here; the page cuts its texts by code points too.
 
 
-PREDICATE, SOURCE = "predicate", "source"
-"""Marks beside the names of roles: the predicate, and what a rewrite takes from a turn."""
+SOURCE = "source"
+"""What a rewrite takes from a turn."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from friend_training.analysis.metrics import metric_spec
+from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.report.iterations import (
     ByIteration,
     Drift,
@@ -27,8 +27,8 @@ from friend_training.report.scores import (
     Cost,
     DevScores,
     costs_of,
-    main_metric,
     most,
+    names_of,
     printed,
     scores_on_dev,
     scores_on_test,
@@ -38,6 +38,7 @@ from friend_training.runs.inputs import saved_gold, saved_inputs
 from friend_training.runs.manifest import check_file
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
+from friend_training.study.folders import read_notes
 
 # What was run, with what, where: the config in short, and the machine.
 
@@ -121,6 +122,7 @@ def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
             Sentence(f"{task}, pseudo-labels", _chosen(focus, last, counted))
             for task, counted in focus.selected(last).items()
         ]
+    found += [Sentence("data", f"{note}.") for note in read_notes(study.data_folder)]
     if costs:
         peak = most(cost.peak_memory_mb for cost in costs)
         memory = "" if peak is None else f"; at most {peak / 1024:.1f} GB of memory"
@@ -135,7 +137,7 @@ def _tested(method: MethodRun) -> list[str]:
 
 def _scores(study: Study, method: MethodRun, task: str) -> str:
     """'FDT has 47.5 F1 on test; Base 47.5, SST 48.1. The best is SST, as many as FDT, with 49.2.'"""
-    metric = main_metric(one.metrics for m in study.methods for one in m.evaluations if one.task == task)
+    metric = main_metric(names_of(study.methods, task), study.own_metrics.get(task))
     values = {m.name: value for m in study.methods if (value := _test_value(m, task, metric)) is not None}
     if method.name not in values:
         return "not scored on test yet."
@@ -227,7 +229,9 @@ def _contents(study: Study) -> Mapping[str, Any]:
         "summary": summary(study, costs),
         "scores": scores_on_test(study.methods),
         "all_scores": scores_on_test(study.methods, everything=True),
-        "dev": [(table, _dev_figure(table), _dev_cells(table)) for table in scores_on_dev(study.methods)],
+        "dev": [
+            (table, _dev_figure(table), _dev_cells(table)) for table in scores_on_dev(study.methods, study.own_metrics)
+        ],
         "chosen": [(m, i, m.selected(i)) for m in study.methods for i in m.iterations],
         "sections": [] if study.focus is None else _sections(study, study.focus),
         "kinds": KINDS_OF_WORK,

@@ -71,6 +71,13 @@ class Study:
         return "methods" in self.config
 
     @property
+    def own_metrics(self) -> dict[str, str]:
+        """The metric that the config names for a task, where it names one."""
+        tasks = self.config.get("tasks")
+        sections = tasks.items() if isinstance(tasks, dict) else ()
+        return {name: one["metric"] for name, one in sections if isinstance(one, dict) and one.get("metric")}
+
+    @property
     def data_folder(self) -> Path:
         """Where texts and gold are kept: a method of a study finds them in the study."""
         return _outer(self.folder) or self.folder

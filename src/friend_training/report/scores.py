@@ -1,9 +1,9 @@
 """How good the models are: every method and baseline side by side, on test and by iteration on dev."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from friend_training.analysis.metrics import metric_spec
+from friend_training.analysis.metrics import headline, main_metric, metric_spec
 from friend_training.report.names import step_in_words
 from friend_training.report.run_reader import MethodRun, Study
 from friend_training.runs.run import FinishedStep, Run
@@ -72,14 +72,6 @@ def _words(group: Sequence[FinishedStep]) -> str:
         shards = "1 shard" if len(group) == 1 else f"{len(group)} shards"
         return f"labelling the pool, iteration {step.iteration}, {shards}"
     return step_in_words(step)
-
-
-HEADLINE = ("precision", "recall", "f1", "cross_f1", "rouge_l", "em", "wer", "restored_f1", "accuracy", "uas", "las")
-"""What the first table shows, in this order; a task that has none of them shows all its metrics."""
-
-
-MAIN = ("f1", "em", "las", "uas", "accuracy")
-"""The one number of a task, where there is room for only one; else its first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +147,13 @@ class DevScores:
         return range(max((len(values) for _, values, _ in self.rows), default=0))
 
 
-def scores_on_dev(methods: Sequence[MethodRun]) -> list[DevScores]:
+def scores_on_dev(methods: Sequence[MethodRun], own: Mapping[str, str]) -> list[DevScores]:
+    """`own` are the metrics that the config names for its tasks."""
     tables = []
     tasks = dict.fromkeys(one.task for method in methods for one in method.evaluations if one.split == "dev")
     for task in tasks:
         rows = []
-        metric = main_metric(one.metrics for m in methods for one in m.evaluations if one.task == task)
+        metric = main_metric(names_of(methods, task), own.get(task))
         for method in methods:
             of_task = [one for one in method.evaluations if one.task == task]
             dev = {one.iteration: one.metrics.get(metric) for one in of_task if one.split == "dev"}
@@ -171,13 +164,11 @@ def scores_on_dev(methods: Sequence[MethodRun]) -> list[DevScores]:
     return tables
 
 
-def headline(metrics: Sequence[str]) -> list[str]:
-    return [metric for metric in HEADLINE if metric in metrics] or list(metrics)
-
-
-def main_metric(given: Iterable[dict[str, float | None]]) -> str:
-    names = dict.fromkeys(name for metrics in given for name in metrics)
-    return next((metric for metric in MAIN if metric in names), next(iter(names), ""))
+def names_of(methods: Iterable[MethodRun], task: str) -> list[str]:
+    """The metrics of a task, in the order in which they were recorded."""
+    return list(
+        dict.fromkeys(name for m in methods for one in m.evaluations if one.task == task for name in one.metrics)
+    )
 
 
 def printed(value: float | None, others: Iterable[float | None]) -> str:

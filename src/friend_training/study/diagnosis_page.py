@@ -11,7 +11,7 @@ from friend_training.friendships.csrl_rewriting import RoleString
 from friend_training.runs.files import write_text
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.diagnosis import Diagnosis, IterationDiagnosis, strictness
-from friend_training.types import OPENING, ROLES, SPEAKER, Dialogue, Roles, SentenceRoles
+from friend_training.tasks.label_text import as_stored, label_line
 
 FOLDER = "diagnosis"
 WORDS: dict[str, str] = {"csrl": "CSRL", "rewriting": "rewriting"}
@@ -157,14 +157,14 @@ def _case(one: IterationDiagnosis, name: str, diagnosis: Diagnosis, place: int) 
         yield f"    {turn.speaker}: {turn.text}"
     rewrite = labelled.rewrites[number][0].label.text
     if name == "csrl":
-        yield f"    says   {roles_in_words(dialogue, labelled.roles[number][unit].label)}"
-        yield f"    gold   {roles_in_words(dialogue, diagnosis.data.tasks['csrl'].dev[number].roles[unit])}"
+        yield f"    says   {_line(labelled.roles[number][unit].label, dialogue)}"
+        yield f"    gold   {_line(diagnosis.data.tasks['csrl'].dev[number].roles[unit], dialogue)}"
         yield f"    friend {rewrite}  →  {_strings(labelled.said_by_rewrites[number][unit])}"
     else:
         yield f"    says   {rewrite}"
         yield f"    gold   {diagnosis.data.tasks['rewriting'].dev[number].rewrite}"
         for roles, heard in zip(labelled.roles[number], labelled.said_by_rewrites[number], strict=True):
-            yield f"    friend {roles_in_words(dialogue, roles.label)}  ↔  {_strings(heard)}"
+            yield f"    friend {_line(roles.label, dialogue)}  ↔  {_strings(heard)}"
     match = made.scores.match[place]
     yield f"    match {match:.2f}, confidence {made.scores.confidence[place]:.2f}, overall {made.overall[place]:.2f}"
 
@@ -174,30 +174,13 @@ def _bridge_cases(bridge: BridgeFailures, count: int) -> Iterator[str]:
     for case in bridge.cases[:count]:
         yield ""
         yield f"    {case.text}"
-        yield f"    gold   {sentence_roles_in_words(case.text, case.gold)}"
-        yield f"    bridge {sentence_roles_in_words(case.text, case.said)}"
+        yield f"    gold   {label_line(as_stored(case.gold), {'text': case.text})}"
+        yield f"    bridge {label_line(as_stored(case.said), {'text': case.text})}"
         yield f"    match {case.match:.2f}"
 
 
-def roles_in_words(dialogue: Dialogue, label: Roles) -> str:
-    """喜欢: ARG0 [B] · ARG1 这部电影 (turn 1); turns are counted from 0, those of the last turn are not named."""
-    current = len(dialogue.turns) - 1
-    parts = []
-    for a in sorted(label.arguments, key=lambda a: (ROLES.index(a.role), a.turn, a.start)):
-        if a.turn == OPENING:
-            parts.append(f"{a.role} [the other speaker]")
-            continue
-        turn = dialogue.turns[a.turn]
-        speaker = f"[{turn.speaker}]" if a.start == SPEAKER else ""
-        elsewhere = "" if a.turn == current else f" (turn {a.turn})"
-        parts.append(f"{a.role} {speaker}{turn.text[max(0, a.start) : a.end]}{elsewhere}")
-    predicate = dialogue.utterance.text[label.predicate.start : label.predicate.end]
-    return f"{predicate}: {' · '.join(parts) or 'nothing'}"
-
-
-def sentence_roles_in_words(text: str, label: SentenceRoles) -> str:
-    parts = [f"{a.role} {text[a.start : a.end]}" for a in sorted(label.arguments, key=lambda a: ROLES.index(a.role))]
-    return f"{text[label.predicate.start : label.predicate.end]}: {' · '.join(parts) or 'nothing'}"
+def _line(label: Any, given: Any) -> str:
+    return label_line(as_stored(label), as_stored(given))
 
 
 def _strings(strings: Sequence[RoleString]) -> str:

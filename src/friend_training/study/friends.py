@@ -189,6 +189,15 @@ def means_step(section: PairConfig) -> Prepare:
     return Prepare(f"means-{name_of(section)}")
 
 
+def saved_friendships(run: Run, config: FriendsConfig, given: Mapping[str, Friendship]) -> list[Friendship]:
+    """Those of a run that is there; what was learned is read from its folder."""
+
+    def learned(section: LabelsFriendshipConfig) -> Table:
+        return dict(run.require(means_step(section))["means"])
+
+    return [one.friendship for one in own_friendships(config, given, learned)]
+
+
 def learn_table(run: Run, section: PairConfig, data: RunData, predict: Callable[[str], Sequence[Any]]) -> Table:
     """What labels of the first task mean to the second: by texts that gold labels for both, else by what both Bases
     predict for the pool (`predict`). It is learned once, and its table is in the run's folder."""

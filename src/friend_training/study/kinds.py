@@ -51,7 +51,9 @@ from friend_training.types import (
     TagsExample,
     Text,
     TreeExample,
+    Words,
     text_of,
+    words_of,
 )
 
 View = Literal["text", "words", "dialogue"]
@@ -375,6 +377,24 @@ def read_file(config: Config, name: str, path: Path) -> list[Any]:
     if read is None:
         raise ConfigError(f"task {name!r} is a Python object: files cannot be read for it")
     return read(config.sections[name], path)
+
+
+def read_inputs(config: Config, name: str, path: Path) -> list[Any]:
+    """The inputs of a file without labels, as this task of the config sees them.
+
+    They stand in the column that gold has them in; a file without it has `text` or `words`.
+    """
+    section, view = config.sections[name], kind_of(config, name).view
+    if view == "dialogue":
+        return read_examples(path, "dialogue").examples
+    first = next(tables.rows_of(path), None)
+    columns = {} if first is None else first.cells
+    id = getattr(section, "id", None) or ("id" if "id" in columns else None)
+    wanted = getattr(section, view, view)
+    named = wanted if wanted in columns or view not in columns else view
+    if view == "words" and named not in columns and "text" in columns:
+        return [Words(text.id, words_of(text)) for text in tables.texts(path, text="text", id=id)]
+    return list(tables.words(path, words=named, id=id) if view == "words" else tables.texts(path, text=named, id=id))
 
 
 def pool_view(config: Config) -> View:

@@ -104,7 +104,9 @@ def _base(s: MethodSetting) -> Outcomes:
 
 
 def _same_steps(s: MethodSetting) -> Outcomes:
-    return base_same_steps(s.run, s.plans, settings=s.settings, listener=s.listener)
+    """A task that takes no steps, such as an estimator, would only be fitted again on the same gold: it has no row."""
+    plans = {name: plan for name, plan in s.plans.items() if getattr(plan.task, "takes_steps", True)}
+    return base_same_steps(s.run, plans, settings=s.settings, listener=s.listener) if plans else {}
 
 
 def _multitask(s: MethodSetting) -> Outcomes:
@@ -119,7 +121,11 @@ def _self_training(s: MethodSetting) -> Outcomes:
 
 
 def _friend_training(s: MethodSetting) -> Outcomes:
-    return fdt(s.run, s.plans, s.friendships, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
+    friendships, plans = s.friendships, s.plans
+    if s.spec.labels == "friend":  # a task that its friend says nothing of has no row, and answers for the friend
+        told = {friendship.first for friendship in friendships}
+        plans = {name: plan if name in told else replace(plan, test={}) for name, plan in plans.items()}
+    return fdt(s.run, plans, friendships, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
 
 
 # Strong friends (FDT-S, FDT-SF): each task once more, trained on all the labels there are.

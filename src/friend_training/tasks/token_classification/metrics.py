@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import PRF, Counts, Evaluation, ratio
+from friend_training.core.counts import PRF, Counts, Evaluation, f1_of, ratio
 from friend_training.tasks.token_classification.decoding import bio_spans
 from friend_training.types import Tags
 
@@ -43,6 +43,16 @@ class TagScore:
     def as_dict(self) -> dict[str, float]:
         """span_precision, span_recall, span_f1 and accuracy, in percent."""
         return {**self.spans.as_dict("span_"), "accuracy": 100 * float(ratio(self.right, self.words))}
+
+
+def span_f1_of(counts: Counts) -> Counts:
+    """In percent, of summed counts."""
+    return 100 * f1_of(counts[..., 0:3])
+
+
+def word_accuracy_of(counts: Counts) -> Counts:
+    """In percent, of summed counts."""
+    return 100 * ratio(counts[..., 3], counts[..., 4])
 
 
 def token_scores(predicted: Sequence[Tags | None], gold: Sequence[Tags]) -> Evaluation:

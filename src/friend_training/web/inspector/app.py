@@ -114,7 +114,9 @@ def make_app(look: Look, token: str | None = None, *, patience: float = PATIENCE
         if row < 0:
             raise HTTPException(404, f"task {said.task!r} has no unit of this name")
         given = look.texts.get(units.rows["input"][row].as_py())
-        correction = correction_of(said, look.label(units, row), given, span_source=look.span_source)
+        correction = correction_of(
+            said, look.label(units, row), given, span_source=look.span_source, choices=look.choices(said.task)
+        )
         save_correction(look.inspected.run.folder, correction)
         return asdict(correction)
 

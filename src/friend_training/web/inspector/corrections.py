@@ -36,9 +36,17 @@ class Said(BaseModel):
 
 
 def correction_of(
-    said: Said, label: Any, given: dict[str, Any] | None, *, span_source: Literal["context", "dialogue"]
+    said: Said,
+    label: Any,
+    given: dict[str, Any] | None,
+    *,
+    span_source: Literal["context", "dialogue"],
+    choices: Sequence[str] = (),
 ) -> Correction:
-    """`label` is what the store says, `given` the input it is about, if its text is known."""
+    """`label` is what the store says, `given` the input it is about, if its text is known.
+
+    `choices` are the classes or tags that the task knows: another one could not be learnt.
+    """
     if said.verdict != "corrected":
         if said.label is not None:
             raise DataError(f"label: only a corrected unit has one, this is {said.verdict}")
@@ -46,6 +54,10 @@ def correction_of(
     if said.label is None:
         raise DataError("label: a corrected unit needs the right one")
     right = corrected_label(kind_of(label), label, said.label, given, span_source)
+    classes: Any = [right] if isinstance(right, str) else right.get("tags", []) if isinstance(right, dict) else []
+    unknown = [one for one in classes if one not in choices] if choices else []
+    if unknown:
+        raise DataError(f"label: {unknown[0]!r} is none of {', '.join(choices)}")
     return Correction(said.task, said.unit, "corrected", right)
 
 

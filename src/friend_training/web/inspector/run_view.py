@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from friend_training.core.selector import Decisions
 from friend_training.errors import RunError
 from friend_training.report.run_reader import read_study
 from friend_training.runs.corrections import Correction, Places, places_of, read_corrections, rulings, standing
+from friend_training.runs.inputs import saved_gold
 from friend_training.runs.run import Run
 from friend_training.study.folders import whole_run
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.web.inspector.selection import Setting, decide
-from friend_training.web.inspector.unit_view import Detail, Translator
+from friend_training.web.inspector.unit_view import Detail, Meanings, Translator
 from friend_training.web.inspector.units import MakeInputs, Texts, UnitReader, Units
 
 # Which run is looked at: one method of a study, or a run folder by itself.
@@ -59,7 +61,7 @@ class Look:
     def __init__(self, inspected: Inspected, texts: Texts) -> None:
         self.inspected, self.texts = inspected, texts
         self.reader = UnitReader(inspected.run.store)
-        self.translator = Translator(inspected.study)
+        self.translator, self.meanings = Translator(inspected.study), Meanings(inspected.study)
 
     @property
     def finished(self) -> bool:
@@ -89,8 +91,17 @@ class Look:
         return json.loads(units.labels["label"][row].as_py())
 
     def detail(self, units: Units, row: int, decisions: Decisions) -> dict[str, Any]:
-        detail = Detail(self.of_iteration(units.iteration), self.texts, self.translator)
-        return detail.of(units.task, row, decisions, self.corrections())
+        detail = Detail(self.of_iteration(units.iteration), self.texts, self.translator, self.meanings)
+        found = detail.of(units.task, row, decisions, self.corrections())
+        return found | {"choices": self.choices(units.task) if isinstance(found["label"], str) else []}
+
+    @cache  # noqa: B019  (a run's gold never changes, and there is one Look per server)
+    def choices(self, task: str) -> list[str]:
+        """The classes, or the tags, that gold has: what a corrected label may be; none where labels are others."""
+        gold = [json.loads(label) for label in saved_gold(self.inspected.study, task.partition(".")[0])]
+        if not all(isinstance(label, str) or (isinstance(label, dict) and label.keys() == {"tags"}) for label in gold):
+            return []
+        return sorted({one for label in gold for one in ([label] if isinstance(label, str) else label["tags"])})
 
 
 def look_at(folder: Path, method: str | None = None, data_dir: Path | None = None) -> Look:

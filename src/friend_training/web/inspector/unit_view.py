@@ -17,10 +17,12 @@ from friend_training.errors import FriendTrainingError
 from friend_training.friendships.csrl_rewriting import RoleMatch, RoleMatcher, TranslateRewrite, translate_roles
 from friend_training.report.label_text import Mark, edits, marks, sentence_marks
 from friend_training.runs.corrections import Correction
+from friend_training.runs.run import Run
 from friend_training.study.config import case_study
 from friend_training.study.folders import run_config
+from friend_training.tasks.label_text import label_parts
 from friend_training.tasks.rewriting.edits import place_of
-from friend_training.types import ROLES, Dialogue, Heads, Predicate, Rewrite, Roles, Sentence, Tags, Tree
+from friend_training.types import Dialogue, Heads, Predicate, Rewrite, Roles, Sentence, Tags, Tree
 from friend_training.web.inspector.units import Texts, Units, utterances
 
 # What the friend says: both labels of a dialogue in the common space, as the run's own bridge and matcher see them.
@@ -113,6 +115,54 @@ class Translator:
         return self._bridge
 
 
+class Meanings:
+    """What the labels of friends mean in the common space of each friendship of a config with tasks of one's own."""
+
+    def __init__(self, study: Path) -> None:
+        self.study = study
+        self._friendships: list[Any] | None = None
+
+    def of(self, task: str, given: dict[str, Any], labels: Mapping[str, list[Prediction]]) -> list[dict[str, str]]:
+        """One entry per friendship of the task: both sides in words. `labels` are all tasks' of this input."""
+        found = []
+        for friendship in self._opened():
+            pair = (friendship.first, friendship.second)
+            if task in pair and labels.keys() >= {*pair}:
+                from friend_training.inference.trained_tasks import as_input
+
+                asked = [as_input(given)]
+                first = friendship.translate_first(asked, [labels[pair[0]]])[0]
+                second = friendship.translate_second(asked, [labels[pair[1]]])[0]
+                told = {"friendship": friendship.name, "first": pair[0], "second": pair[1]}
+                found.append(told | {"first_says": meaning_in_words(first), "second_says": meaning_in_words(second)})
+        return found
+
+    def _opened(self) -> list[Any]:
+        if self._friendships is None:
+            # Only now: it loads what a page must not wait for.
+            from friend_training.study.config import FriendsConfig
+            from friend_training.study.friends import saved_friendships
+
+            self._friendships = []
+            try:
+                config = run_config(self.study)
+                if isinstance(config, FriendsConfig):
+                    self._friendships = saved_friendships(Run.open(self.study), config, {})
+            except FriendTrainingError:  # friendships of a program, or a run that somebody made with the library
+                pass
+        return self._friendships
+
+
+def meaning_in_words(value: Any) -> str:
+    """An element of a common space: of a set any member will do, and an empty one says nothing."""
+    match value:
+        case frozenset() | set():
+            return " or ".join(sorted(map(str, value))) or "nothing"
+        case tuple() | list():
+            return " · ".join(map(meaning_in_words, value)) or "nothing"
+    return str(value)
+
+
 # Labels as the store keeps them, JSON, and what kind of thing each of them is.
 
 
@@ -180,7 +230,7 @@ def listed(
         said = corrections.get((units.task, units.scores.unit[row]))
         lines.append(
             scores_of_row(units, decisions, row)
-            | {"input": name, "text": text, "says": in_short(label, dialogue_of(texts.get(name)))}
+            | {"input": name, "text": text, "says": in_short(label, texts.get(name))}
             | {"by_hand": None if said is None else said.verdict}
         )
     return lines
@@ -198,29 +248,13 @@ def scores_of_row(units: Units, decisions: Decisions, row: int) -> dict[str, Any
     }
 
 
-def in_short(label: Any, dialogue: Dialogue | None) -> list[list[str]]:
-    """Pairs of a mark ("predicate", a role, or nothing) and words."""
-    kind = kind_of(label)
-    if kind == "roles" and dialogue is not None:
-        roles: Roles = parsed("roles", label)
-        found = [["predicate", dialogue.utterance.text[roles.predicate.start : roles.predicate.end]]]
-        for argument in sorted(roles.arguments, key=lambda a: (_rank(a.role), a.turn, a.start)):
-            turn = dialogue.turns[max(0, argument.turn)]
-            words = turn.text[max(0, argument.start) : argument.end]
-            found.append([argument.role, words if argument.start >= 0 and argument.turn >= 0 else f"[speaker] {words}"])
-        found += [["unsure", dialogue.turns[one.turn].text[one.start : one.end]] for one in roles.unsure]
-        return found
-    if kind == "rewrite":
-        return [["", label["text"]]]
-    if kind == "tree":
+def in_short(label: Any, given: dict[str, Any] | None) -> list[list[str]]:
+    """Pairs of a mark ("predicate", a role, "unsure", or nothing) and words."""
+    if kind_of(label) == "tree":
         return [["", " ".join(sorted({bracket["label"] for bracket in label["brackets"]}))]]
-    if kind in ("heads", "tags"):
-        return [["", " ".join(str(value) for value in label[kind])]]
-    return [["", label if isinstance(label, str) else json.dumps(label, ensure_ascii=False)]]
-
-
-def _rank(role: str) -> int:
-    return ROLES.index(role) if role in ROLES else len(ROLES)
+    if kind_of(label) in ("heads", "tags"):
+        return [["", " ".join(str(value) for value in label[kind_of(label)])]]
+    return [["unsure" if part.unsure else part.mark, part.words] for part in label_parts(label, given)]
 
 
 def friends_of(task: str, tasks: Container[str]) -> tuple[str, str]:
@@ -235,8 +269,10 @@ def friends_of(task: str, tasks: Container[str]) -> tuple[str, str]:
 class Detail:
     """Everything about one unit: the input, its label and that of its friends, and where the scores come from."""
 
-    def __init__(self, of_iteration: Mapping[str, Units], texts: Texts, translator: Translator) -> None:
-        self.of_iteration, self.texts, self.translator = of_iteration, texts, translator
+    def __init__(
+        self, of_iteration: Mapping[str, Units], texts: Texts, translator: Translator, meanings: Meanings
+    ) -> None:
+        self.of_iteration, self.texts, self.translator, self.meanings = of_iteration, texts, translator, meanings
 
     def of(self, task: str, row: int, decisions: Decisions, corrections: Corrections) -> dict[str, Any]:
         units = self.of_iteration[task]
@@ -255,6 +291,7 @@ class Detail:
             | self._drawn(label, given)
             | {"recorded": recorded, "friends": self._friends(task, name, given)}
             | self._compared(task, name, given)
+            | {"means": [] if given is None else self.meanings.of(task, given, self._predictions(name))}
             | {"correction": None if said is None else asdict(said) | self._drawn_correction(said, given)}
         )
 
@@ -281,6 +318,18 @@ class Detail:
                 label = json.loads(units.labels["label"][row].as_py())
                 scores = scores_of_row(units, units.recorded, row)
                 found.append(scores | {"task": other} | self._drawn(label, given))
+        return found
+
+    def _predictions(self, name: str) -> dict[str, list[Prediction]]:
+        """What every task says of an input, as predictions."""
+        found: dict[str, list[Prediction]] = {}
+        for task, units in self.of_iteration.items():
+            for row in units.of_input(name):
+                label = json.loads(units.labels["label"][row].as_py())
+                kind = kind_of(label)
+                typed = label if kind == "other" else parsed(kind, label)
+                sure = float(units.scores.confidence[row])
+                found.setdefault(task, []).append(Prediction(units.scores.unit[row], typed, sure))
         return found
 
     def _compared(self, task: str, name: str, given: dict[str, Any] | None) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """The service: JSON over HTTP for the two models of a run, its own description, its state, and a page to try it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Path
 from fastapi.exceptions import RequestValidationError
@@ -17,21 +18,32 @@ from friend_training.errors import FriendTrainingError
 from friend_training.inference.answers import Agreement, RewriteMade
 from friend_training.inference.model import Answer, Friends
 from friend_training.inference.predicates import no_finder
-from friend_training.inference.questions import Kind, Question, question
+from friend_training.inference.questions import Kind, Question, as_dialogue, question
+from friend_training.inference.trained_tasks import TrainedTasks, as_input, label_as_json
 from friend_training.web.guard import guarded, refusal
 from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import (
     BODY_BYTES,
+    Comparisons,
     DialogueSent,
     Health,
+    InputsSent,
+    Labels,
     Limits,
     QuestionSent,
     Refusal,
     RolesAnswer,
+    TaskSent,
+    TasksHealth,
+    UnitCompared,
+    UnitLabel,
     predicates_of,
     turns_of,
 )
 from friend_training.web.service.metrics import Metrics, Timed
+
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 # What the models of a run can be asked here: found out at the start, so that nobody is told later.
 
@@ -76,14 +88,19 @@ class Desk:
             raise no_finder()
         if kind == "agreement" and not self.abilities.compare:
             raise HTTPException(409, "this run has lost its bridge, so nobody can say how far the friends agree")
-        try:
-            return await self.batcher.ask(asked)
-        except Busy:
-            raise HTTPException(503, "too many requests are waiting; try again", {"Retry-After": "1"}) from None
-        except TimeoutError:
-            raise HTTPException(503, "it took too long; try again later", {"Retry-After": "5"}) from None
-        except Failed:
-            raise HTTPException(500, "the models could not label this dialogue") from None
+        return await answered(self.batcher, asked, "dialogue")
+
+
+async def answered(batcher: Batcher[Q, A], asked: Q, what: str) -> A:
+    """The answer, or in HTTP's words why there is none."""
+    try:
+        return await batcher.ask(asked)
+    except Busy:
+        raise HTTPException(503, "too many requests are waiting; try again", {"Retry-After": "1"}) from None
+    except TimeoutError:
+        raise HTTPException(503, "it took too long; try again later", {"Retry-After": "5"}) from None
+    except Failed:
+        raise HTTPException(500, f"the models could not label this {what}") from None
 
 
 # The pages of the service and what they load: a handful of files of our own, nothing from anywhere else.
@@ -100,17 +117,17 @@ LOADED = {
 """What may be asked for below /static, by name: no name is ever made into a path."""
 
 
-def add_pages(app: FastAPI) -> None:
+def add_pages(app: FastAPI, pages: Mapping[str, str] = PAGES) -> None:
     folder = files("friend_training.web.service") / "static"
-    contents = {name: (folder / name).read_bytes() for name in [*PAGES.values(), *LOADED]}
+    contents = {name: (folder / name).read_bytes() for name in [*pages.values(), *LOADED]}
 
     def page(name: str) -> None:
         async def show() -> Response:
-            return Response(contents[PAGES[name]], media_type="text/html; charset=utf-8")
+            return Response(contents[pages[name]], media_type="text/html; charset=utf-8")
 
         app.get(name, include_in_schema=False)(show)
 
-    for name in PAGES:
+    for name in pages:
         page(name)
 
     @app.get("/static/{name}", include_in_schema=False)
@@ -120,7 +137,7 @@ def add_pages(app: FastAPI) -> None:
         return Response(contents[name], media_type=f"{LOADED[name]}; charset=utf-8")
 
 
-ENDPOINTS = frozenset({"/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics", "/"})
+ENDPOINTS = frozenset({"/v1/rewrite", "/v1/roles", "/v1/predict", "/v1/agreement", "/health", "/metrics", "/"})
 
 
 STRANGERS: dict[int | str, dict[str, Any]] = {
@@ -203,9 +220,15 @@ def _add_models(app: FastAPI, desk: Desk) -> None:
         return answer
 
 
-def _add_state(app: FastAPI, state: Health, metrics: Metrics) -> None:
-    @app.get("/health", responses=STRANGERS, tags=["state"], summary="Is it there, and what is served")
-    async def health() -> Health:
+def _add_state(app: FastAPI, state: Health | TasksHealth, metrics: Metrics) -> None:
+    @app.get(
+        "/health",
+        responses=STRANGERS,
+        tags=["state"],
+        summary="Is it there, and what is served",
+        response_model=type(state),
+    )
+    async def health() -> Health | TasksHealth:
         return state
 
     @app.get(
@@ -217,6 +240,95 @@ def _add_state(app: FastAPI, state: Health, metrics: Metrics) -> None:
     )
     async def counts() -> Response:
         return _Text(metrics.text())
+
+
+# Runs of any other tasks.
+
+
+Asked = TaskSent | InputsSent
+
+
+def make_tasks_app(models: TrainedTasks, *, token: str | None = None, limits: Limits | None = None) -> FastAPI:
+    """An app that answers for the models of a run of any tasks."""
+    limits = limits or Limits()
+    metrics = Metrics(lambda: batcher.waiting)
+    batcher: Batcher[Asked, Labels | Comparisons] = Batcher(partial(_answers, models), limits, metrics.worked_on)
+
+    @asynccontextmanager
+    async def working(app: FastAPI) -> AsyncIterator[None]:
+        await batcher.start()
+        yield
+        await batcher.stop()
+
+    app = FastAPI(
+        title="friend-training",
+        version=__version__,
+        description=f"Models that were trained as friends: {', '.join(models.tasks)}.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=working,
+    )
+    guarded(app, token, max_body=BODY_BYTES, patience=limits.body)
+    app.add_exception_handler(RequestValidationError, _wrong_values)
+    app.add_middleware(Timed, metrics=metrics, endpoints=ENDPOINTS)
+
+    @app.post("/v1/predict", responses=REFUSALS, tags=["models"], summary="Label inputs")
+    async def predict(sent: TaskSent) -> Labels:
+        """The labels of one task, with confidences from 0 to 1."""
+        if sent.task not in models.tasks:
+            raise HTTPException(422, f"task: there is no {sent.task!r}; the tasks are {', '.join(models.tasks)}")
+        _inputs(sent)
+        answer = await answered(batcher, sent, "input")
+        assert isinstance(answer, Labels)
+        return answer
+
+    @app.post("/v1/agreement", responses=REFUSALS, tags=["models"], summary="Ask all friends and compare")
+    async def agreement(sent: InputsSent) -> Comparisons:
+        """What every task says of each input, how far its friends agree, and whether one would learn from it."""
+        _inputs(sent)
+        answer = await answered(batcher, sent, "input")
+        assert isinstance(answer, Comparisons)
+        return answer
+
+    state = TasksHealth(status="ok", run=models.config.name, method=models.method, tasks=list(models.tasks))
+    _add_state(app, state, metrics)
+    add_pages(app, {"/": "docs.html", "/docs": "docs.html"})
+    return app
+
+
+def _inputs(sent: Asked) -> list[Any]:
+    """Called by their numbers, so that two may be the same; a wrong one is refused."""
+    given = [one if isinstance(one, str) else one.model_dump(exclude_none=True) for one in sent.inputs]
+    dialogues = [
+        {"turns": [{"speaker": turn.speaker, "text": turn.text} for turn in as_dialogue(turns_of(one.turns)).turns]}
+        if isinstance(one, DialogueSent)
+        else told
+        for one, told in zip(sent.inputs, given, strict=True)
+    ]
+    return [as_input(one, number) for number, one in enumerate(dialogues)]
+
+
+def _answers(models: TrainedTasks, asked: Sequence[Asked]) -> list[Labels | Comparisons]:
+    return [_labels(models, one) if isinstance(one, TaskSent) else _comparisons(models, one) for one in asked]
+
+
+def _labels(models: TrainedTasks, sent: TaskSent) -> Labels:
+    task = models.tasks[sent.task]
+    found = models.predict_units(sent.task, _inputs(sent))
+    told = [
+        [UnitLabel(unit=one.unit, label=label_as_json(task, one), confidence=one.confidence) for one in units]
+        for units in found
+    ]
+    return Labels(task=sent.task, labels=told)
+
+
+def _comparisons(models: TrainedTasks, sent: InputsSent) -> Comparisons:
+    return Comparisons(
+        agreement=[
+            [UnitCompared(**asdict(one) | {"label": label_as_json(models.tasks[one.task], one)}) for one in units]
+            for units in models.agreement(_inputs(sent))
+        ]
+    )
 
 
 class _Text(Response):

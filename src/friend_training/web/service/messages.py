@@ -1,7 +1,7 @@
 """What is sent to the service: strict types, no unknown fields, all that is limited says so in the OpenAPI page."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -116,6 +116,83 @@ class Refusal(Message):
     """What was wrong, in one line."""
 
     error: str
+
+
+INPUTS = 64
+
+
+class WordsSent(Message):
+    """A sentence in words."""
+
+    words: Annotated[list[Word], Field(min_length=1, max_length=TURN_CHARACTERS)]
+
+
+class TextSent(Message):
+    """A text; its id comes back in the units of its labels."""
+
+    text: Word
+    id: Name | None = None
+
+
+Inputs = Annotated[
+    list[Word | TextSent | WordsSent | DialogueSent],
+    Field(min_length=1, max_length=INPUTS, description="Texts, sentences in words, or dialogues."),
+]
+
+
+class InputsSent(Message):
+    """Inputs that all friends are asked about."""
+
+    inputs: Inputs
+
+
+class TaskSent(Message):
+    """Inputs to label, and the task that labels them."""
+
+    task: Name
+    inputs: Inputs
+
+
+class UnitLabel(Message):
+    """A label of one unit; a class is its name, tags are a list, any other label is as the run's store has it."""
+
+    unit: str
+    label: Any
+    confidence: float
+
+
+class UnitCompared(UnitLabel):
+    """What a task says of a unit, and how far its friends agree; null: nothing to match."""
+
+    task: str
+    match: float | None
+    matches: dict[str, float | None]
+    overall: float | None
+    threshold: float
+    chosen: bool
+    reason: str
+
+
+class Labels(Message):
+    """The units of each input, in the order of the inputs; a task without an answer has none."""
+
+    task: str
+    labels: list[list[UnitLabel]]
+
+
+class Comparisons(Message):
+    """For each input what every task says of it."""
+
+    agreement: list[list[UnitCompared]]
+
+
+class TasksHealth(Message):
+    """What is served."""
+
+    status: str
+    run: str
+    method: str
+    tasks: list[str]
 
 
 class Health(Message):

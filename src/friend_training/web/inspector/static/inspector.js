@@ -381,10 +381,17 @@ function friends(unit) {
     if (friend.kind === "rewrite") parts.push(part(`${friend.task} says`, rewriteOf(friend), friendScores(friend)));
     else if (friend.kind !== "roles") parts.push(part(`${friend.task} says`, drawing(friend.kind, friend.label, unit.given), friendScores(friend)));
   }
+  for (const one of unit.means) parts.push(meaning(one));
   if (unit.compared) parts.push(comparison(unit));
   else if (unit.kind === "rewrite" && unit.given && unit.recorded.match === null) parts.push(part("Matching", el("p", { className: "note" }, "The last turn has no predicate: there is nothing to match.")));
   else if (unit.not_compared) parts.push(part("Matching", el("p", { className: "note" }, unit.not_compared)));
   return parts;
+}
+
+// Both labels in the common space of a friendship: what is compared there.
+function meaning(one) {
+  const row = (task, says) => el("tr", {}, el("td", {}, task), el("td", {}, says));
+  return part(`What it means, ${one.friendship}`, el("table", { className: "means" }, el("tbody", {}, row(one.first, one.first_says), row(one.second, one.second_says))));
 }
 
 function friendScores(friend) {
@@ -549,9 +556,10 @@ function startEditing() {
     state.draft = { kind: "roles", arguments: argumentsNow };
     markDraft();
   } else if (unit.kind === "rewrite") state.draft = { kind: "rewrite", text: said.text };
+  else if (unit.choices.length) state.draft = { kind: "class", text: said };
   else state.draft = { kind: "other", text: JSON.stringify(said, null, 1) };
   drawDetail();
-  $("detail").querySelector("textarea")?.focus();
+  $("detail").querySelector("textarea, .editor select")?.focus();
 }
 
 function markDraft() {
@@ -579,6 +587,11 @@ function editor() {
     const told = draft.speaker === undefined ? "Select words in the conversation, or click a speaker; then their role:" : "The speaker is selected; now the role:";
     return el("div", { className: "editor" }, el("p", {}, told), el("div", { className: "roles" }, ...roles),
       el("div", { className: "arguments" }, ...plain), buttons(() => correct("corrected", draft.arguments.map(({ role, turn, start, end }) => ({ role, turn, start, end })))));
+  }
+  if (draft.kind === "class") {
+    const choices = state.shown.choices.map((one) => el("option", { value: one, selected: one === draft.text }, one));
+    const list = el("select", { "aria-label": "the right label", onchange: () => { draft.text = list.value; } }, ...choices);
+    return el("div", { className: "editor" }, el("p", {}, "The right label:"), list, buttons(() => correct("corrected", list.value)));
   }
   const box = el("textarea", { className: draft.kind === "other" ? "code" : null, "aria-label": "the right label", oninput: () => { draft.text = box.value; } });
   box.value = draft.text;
