@@ -129,7 +129,7 @@ OWN_DATA = ROOT / "docs" / "own-data.md"
 def reviews(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path]:
     """What becomes of the page when it is followed: its files, its config, its run."""
     place = tmp_path_factory.mktemp("own-data")
-    (program,), (config,) = blocks(OWN_DATA, "python"), blocks(OWN_DATA, "yaml")
+    (program, _), (config,) = blocks(OWN_DATA, "python"), blocks(OWN_DATA, "yaml")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         exec(compile(program, "make_reviews.py", "exec"), {})
@@ -148,6 +148,18 @@ def test_own_data_gives_the_table_of_the_page(reviews: tuple[list[dict[str, Any]
     assert found["fdt"][0] > max(found["sst"][0], found["fdt-shuffled"][0]) + 5
     with (out.parents[1] / "pool.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 1000
+
+
+def test_the_program_of_own_data_says_the_same(
+    reviews: tuple[list[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(reviews[1].parents[1])
+    names: dict[str, Any] = {}
+    exec(compile(blocks(OWN_DATA, "python")[1], "own-data.md", "exec"), names)
+    assert "FDT, shuffled friend" in capsys.readouterr().out
+    rows = [row for row in names["result"].rows() if (row["task"], row["metric"]) == ("polarity", "accuracy")]
+    scores = {row["method"]: row["value"] for row in rows if row["seed"] == 1}
+    assert scores["fdt"] > scores["sst"] > scores["base"]
 
 
 def test_the_function_on_the_page_of_run_folders_finds_disputed_units(

@@ -2,7 +2,7 @@
 
 A kind is one entry of `TASK_KINDS`. It says how a section of a config becomes a task, how a file becomes its examples,
 and what it sees of an input of the pool. Below this file nobody asks which task it is. What gold says of a unit is told
-by the type of the example (`gold_units`, `is_right`), and friendships by FRIENDSHIP_KINDS in friends.py.
+by the type of the example (`gold_units`, `is_right`), and friendships are made in friends.py.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
