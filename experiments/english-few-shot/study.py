@@ -179,17 +179,20 @@ class Study:
         The pool is of MuDoCo's own training dialogues, so their links are known, though not their rewrites.
         """
 
-        def gold_predictions(inputs: Sequence[Any], _: Sequence[Sequence[Prediction]]) -> Any:
+        def gold_links_of(inputs: Sequence[Any], predictions: Sequence[Sequence[Prediction]]) -> list[Any]:
             labels = [
                 [Prediction(unit_of(given, link.mention), link, 1.0) for link in self.true_links(given)]
                 for given in inputs
             ]
-            return friends.translate_second(inputs, labels)
+            counts = [len(units) for units in predictions]
+            return list(zip(friends.translate_second(inputs, labels), counts, strict=True))
 
         def match(first: Sequence[Any], second: Sequence[Any]) -> list[Match]:
-            return [Match(found.first, found.second) for found in friends.matcher(first, second)]
+            """The friend's own units, which are found mentions, have nothing to match."""
+            found = friends.matcher(first, [said for said, _ in second])
+            return [Match(one.first, (None,) * count) for one, (_, count) in zip(found, second, strict=True)]
 
-        return replace(friends, translate_second=gold_predictions, matcher=_RewritingOnly(match))
+        return replace(friends, translate_second=gold_links_of, matcher=match)
 
     def true_links(self, dialogue: Dialogue) -> Any:
         return gold_links(without_speakers(self.data.links[dialogue.id]))
@@ -234,16 +237,6 @@ class Study:
         ]
         tasks["rewriting"].fit(plan.gold, chosen, dev=plan.dev, plan=FitPlan(seed=self.seed, steps=self.update))
         return {"chosen": len(chosen), "proposed": len(proposed)}
-
-
-class _RewritingOnly:
-    """Scores of the gold links are no scores of the friend's own units: these have nothing to match."""
-
-    def __init__(self, match: Any) -> None:
-        self.match = match
-
-    def __call__(self, first: Sequence[Any], second: Sequence[Any]) -> list[Match]:
-        return self.match(first, second)
 
 
 def _overlap(one: Any, other: Any) -> bool:

@@ -69,6 +69,13 @@ def methods() -> None:
             links = _counts(method, "coreference", seeds)
             cells += [_number(link_f1_of, links), _number(conll_of_links, links)]
         print(f"| {TITLES[method]} | {' | '.join(cells)} |")
+    print()
+    ours = _counts("fdt-merged", "rewriting", seeds)
+    told = []
+    for method in ("sst", "fdt", "fdt-shuffled", "friends-labels"):
+        own = _counts(method, "rewriting", seeds)
+        told.append(f"{TITLES[method]} {_against(ours, own, needed_em_of)} and {_against(ours, own, edit_f1_of)}")
+    print(f"Merged labels, needed EM and edit F1, against {'; '.join(told)}.")
 
 
 def peers() -> None:
