@@ -1,4 +1,4 @@
-"""The examples of classifiers, fixed friends and triangles, run as they stand."""
+"""The examples of FriendTrainer and of a triangle, run as they stand."""
 
 import importlib.util
 from pathlib import Path
@@ -6,29 +6,67 @@ from types import ModuleType
 
 import pytest
 
+from friend_training.methods.registry import METHODS
+from friend_training.study.folders import is_finished, run_config
+from friend_training.trainer.trainer import COMPARED
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
+ONE_CALL = {
+    "two_classifiers": {"estimator"},
+    "two_text_classifiers": {"text-classification"},
+    "two_taggers": {"token-classification"},
+    "endpoint_friend": {"estimator", "endpoint"},
+    "tagger_and_classifier": {"token-classification", "text-classification"},
+}
+"""The examples of one call, and the kinds of task in each."""
 
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_polarity_and_emotion_help_each_other(tmp_path: Path) -> None:
-    for before, after in load("polarity_and_emotion").main(tmp_path / "run").values():
-        assert after > before + 1
+MOST_LINES = 30
 
 
-def test_a_rule_and_a_file_are_friends(tmp_path: Path) -> None:
-    before, after = load("fixed_friend").main(tmp_path / "run")
-    assert after > before
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def loaded(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return loaded
 
 
-def test_three_friends_know_how_good_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+NETWORKS = [name for name, kinds in ONE_CALL.items() if any(kind.endswith("-classification") for kind in kinds)]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in NETWORKS else []) for name in ONE_CALL]
+)
+def test_one_call_compares_friends_with_baselines_and_controls(load, tmp_path: Path, name: str) -> None:
+    result = load(name).main(tmp_path / "run")
+    run = tmp_path / "run" / "seed-1"
+    assert is_finished(run)
+    assert set(run_config(run).kinds.values()) == ONE_CALL[name]
+    told = str(result)
+    assert all(METHODS[method].title in told for method in COMPARED)
+    scored = {(row["method"], row["seed"]) for row in result.rows()}
+    assert scored >= {(method, seed) for method in ("base", "sst", "fdt", "fdt-shuffled") for seed in (1, 2, 3)}
+
+
+def test_friends_help_each_other_where_each_knows_something(load, tmp_path: Path) -> None:
+    """The language model reads the words, the classifier has seen 16 reviews."""
+    rows = load("endpoint_friend").main(tmp_path / "run").rows()
+    accuracy = {
+        method: [row["value"] for row in rows if (row["method"], row["metric"]) == (method, "accuracy")]
+        for method in ("base", "fdt")
+    }
+    assert sum(accuracy["fdt"]) > sum(accuracy["base"]) + 3
+
+
+def test_three_friends_know_how_good_they_are(load, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By construction the rule is right in 0.5 + 0.5/3 of the cases."""
     triangles = load("three_friends").main(tmp_path / "run")
     assert set(triangles) == {1, 2}
@@ -39,6 +77,8 @@ def test_three_friends_know_how_good_they_are(tmp_path: Path, capsys: pytest.Cap
     assert "1 polarity" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["polarity_and_emotion", "fixed_friend", "three_friends"])
-def test_an_example_is_short(name: str) -> None:
-    assert len((EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 80
+@pytest.mark.parametrize("name", ONE_CALL)
+def test_an_example_is_short_and_needs_one_import_of_ours(name: str) -> None:
+    lines = (EXAMPLES / f"{name}.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES
+    assert sum("friend_training" in line for line in lines) == 1
