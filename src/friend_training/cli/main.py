@@ -18,6 +18,7 @@ from friend_training.cli.analyse import agreement, bridges, diagnose, friends, t
 from friend_training.cli.ask import ask
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
+from friend_training.cli.init import init
 from friend_training.cli.labels import labels
 from friend_training.cli.predict import evaluate, predict
 from friend_training.cli.publish import export, inspect, report, serve
@@ -92,6 +93,7 @@ def friend_train(
 
 
 app.command()(demo)
+app.command()(init)
 app.command()(run)
 app.command()(resume)
 app.command()(show)
