@@ -18,6 +18,7 @@ from typer.main import get_command
 
 from friend_training.cli.main import app
 from friend_training.data.jsonl import DialogueLine
+from friend_training.report.names import method_in_words
 from friend_training.runs.run import Run
 from friend_training.study.config import parse_config
 from friend_training.study.folders import method_folder
@@ -139,13 +140,14 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, An
 
 def test_own_data_gives_the_table_of_the_page(reviews: tuple[list[dict[str, Any]], Path]) -> None:
     records, out = reviews
-    rows = re.findall(r"^\| `([a-z-]+)`[^|]*\| ([\d.]+) \| ([\d.]+) \|$", OWN_DATA.read_text("utf-8"), re.MULTILINE)
-    printed = {method: (float(polarity), float(emotion)) for method, polarity, emotion in rows}
-    found = {one["method"]: [one["metrics"][f"{task}.accuracy"] for task in ("polarity", "emotion")] for one in records}
-    assert printed.keys() == found.keys() - {"base-same-steps"}
+    rows = re.findall(r"^ (\w.*?) {2,}([\d.]+ +[\d.]+ +[\d.]+ +[\d.]+)$", OWN_DATA.read_text("utf-8"), re.MULTILINE)
+    printed = {method: [float(score) for score in scores.split()] for method, scores in rows}
+    columns = ("polarity.macro_f1", "polarity.accuracy", "emotion.macro_f1", "emotion.accuracy")
+    found = {method_in_words(one["method"]): [one["metrics"][column] for column in columns] for one in records}
+    assert printed.keys() == found.keys()
     for method, scores in printed.items():
         assert found[method] == pytest.approx(scores, abs=2), method
-    assert found["fdt"][0] > max(found["sst"][0], found["fdt-shuffled"][0]) + 5
+    assert found["FDT"][1] > max(found["SST"][1], found["FDT, shuffled friend"][1]) + 5
     with (out.parents[1] / "pool.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == 1000
 
@@ -160,6 +162,16 @@ def test_the_program_of_own_data_says_the_same(
     rows = [row for row in names["result"].rows() if (row["task"], row["metric"]) == ("polarity", "accuracy")]
     scores = {row["method"]: row["value"] for row in rows if row["seed"] == 1}
     assert scores["fdt"] > scores["sst"] > scores["base"]
+
+
+def test_the_models_of_own_data_answer(
+    reviews: tuple[list[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first program of docs/serving.md."""
+    monkeypatch.chdir(reviews[1].parents[1])
+    exec(compile(blocks(ROOT / "docs" / "serving.md", "python")[0], "serving.md", "exec"), {})
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said] == ["positive", "negative", "polarity", "emotion"]
 
 
 def test_the_function_on_the_page_of_run_folders_finds_disputed_units(
