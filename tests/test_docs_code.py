@@ -20,7 +20,7 @@ from friend_training.cli.main import app
 from friend_training.data.jsonl import DialogueLine
 from friend_training.report.names import method_in_words
 from friend_training.runs.run import Run
-from friend_training.study.config import parse_config
+from friend_training.study.config import load_config, parse_config
 from friend_training.study.folders import method_folder
 from friend_training.study.study import run_study
 
@@ -56,6 +56,12 @@ def test_a_config_is_one(code: str) -> None:
         return
     for line in code.splitlines():
         assert isinstance(yaml.safe_load(line), dict), line
+
+
+def test_the_config_of_own_dialogues_is_the_one_that_comes_along() -> None:
+    shipped = ROOT / "configs" / "own-dialogues.yaml"
+    printed = parse_config(blocks(ROOT / "docs" / "own-dialogues.md", "yaml")[0], "page")
+    assert load_config(shipped) == printed
 
 
 @pytest.mark.parametrize("code", of_pages("jsonl"))
