@@ -1,6 +1,7 @@
 """The examples of FriendTrainer and of a triangle, run as they stand."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +12,7 @@ from friend_training.study.folders import is_finished, run_config
 from friend_training.trainer.trainer import COMPARED
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 ONE_CALL = {
     "two_classifiers": {"estimator"},
@@ -52,6 +54,11 @@ def test_one_call_compares_friends_with_baselines_and_controls(load, tmp_path: P
     assert set(run_config(run).kinds.values()) == ONE_CALL[name]
     told = str(result)
     assert all(METHODS[method].title in told for method in COMPARED)
+    if name == "two_classifiers":
+        printed = README.partition("This is what it prints")[2].split("```")[1]
+        numbers = re.findall(r"[+-]\d+\.\d \[[+-]\d+\.\d, [+-]\d+\.\d\]|\d+\.\d±\d+\.\d", printed)
+        assert len(numbers) > 10
+        assert [number for number in numbers if number not in told] == [], "what the README says that it prints"
     scored = {(row["method"], row["seed"]) for row in result.rows()}
     assert scored >= {(method, seed) for method in ("base", "sst", "fdt", "fdt-shuffled") for seed in (1, 2, 3)}
 
