@@ -171,3 +171,23 @@ def test_the_inspector_shows_meanings_and_takes_classes(own: Path, tmp_path: Pat
         wrong = client.post("/api/corrections", json=said | {"label": "rage"})
         assert wrong.status_code >= 400
         assert "none of anger, joy, neutral" in wrong.json()["error"]
+
+
+def test_a_run_is_looked_into_on_dev(
+    own: Path, friend_train: FriendTrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(own.parent)
+    run = Path(shutil.copytree(own, tmp_path / "run"))
+    said = friend_train("diagnose", run, "--examples", "2", "--data-dir", own.parent)
+    assert said.code == 0, said.err
+    assert "| mood | mood-polarity | 1 |" in said.out
+    numbers = [json.loads(line) for line in (run / "diagnosis" / "fdt.jsonl").read_text("utf-8").splitlines()]
+    assert [(one["task"], one["units"]) for one in numbers] == [("polarity", 18), ("mood", 18)]
+    mood = numbers[1]
+    by_match = next(rule for rule in mood["rules"].values())
+    assert mood["accuracy"] > 0.5
+    assert 0 < by_match["chosen"] <= 18
+    assert mood["friendships"]["mood-polarity"]["agreed"] <= 1
+    assert "## mood, iteration 1: Right labels that matching throws away" in said.out
+    counts = [int(line.rpartition("(")[2][:-1]) for line in said.out.splitlines() if line.startswith("## ")]
+    assert said.out.count("    gold   ") == sum(min(count, 2) for count in counts)

@@ -188,20 +188,20 @@ def diagnose(
     no labels. Tables: how many pseudo-labels matching and confidence
     choose and how many of those are right, and how many would be if
     fewer were chosen; how often the friends agree by chance (ε) and how
-    far their errors hang together; what the bridge gets wrong. Then N examples each of errors that only matching
+    far their errors hang together; of the paper's pair, what the bridge
+    gets wrong. Then N examples each of errors that only matching
     catches, of those that only confidence catches, of right labels that
     matching throws away, and of the bridge's failures.
 
     All of it is kept in RUN/diagnosis/: the page, and the numbers alone.
     """
-    from friend_training.study.diagnosis import diagnose as look_inside
-    from friend_training.study.diagnosis_page import keep_diagnosis
+    from friend_training.inference.diagnosis import diagnosis_of
     from friend_training.study.folders import whole_run
 
     folder = whole_run(run)
     with counting(Console(stderr=True), f"dev of {folder.name}") as progress:
-        found = look_inside(folder, method, data_dir, progress)
-    typer.echo(keep_diagnosis(folder, found, method, examples=examples))
+        page = diagnosis_of(folder, method, data_dir, progress, examples=examples)
+    typer.echo(page)
 
 
 # friend-train friends: which tasks would make good friends, before anything is trained.

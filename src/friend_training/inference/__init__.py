@@ -1,6 +1,8 @@
 """Trained models in use: from Python, as folders that can leave, or as ONNX.
 
-model                `load(run)`: the models of a run
+model                `load(run)`: the models of a run of the paper's pair
+trained_tasks        those of a run of any other tasks
+diagnosis            what the models of a run make of dev
 answers              what they return
 questions            what they are given
 predicates           predicates of a dialogue that names none

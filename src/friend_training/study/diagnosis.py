@@ -230,7 +230,7 @@ def diagnose(
     data_dir = None if data_dir is None else Path(data_dir)
     config = case_study(run_config(study))
     run = Run.open(method_folder(study, method))
-    data = _dev_of(study, config, data_dir)
+    data = dev_of(study, config, data_dir)
     bridge = CachedBridge(open_bridge(study, config), max_entries=CACHED_ANSWERS)
     friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
     probes = {name: probe_of(config, data, name) for name in TASKS}
@@ -259,13 +259,13 @@ def diagnose(
     return Diagnosis(config, data, tuple(found), bridge_failures(bridge, data.tasks["csrl"].dev))
 
 
-def _dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
+def dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
     """The data as the run had them, but for the pool, which is not looked at."""
     data = load_data(config, data_dir, pool=False)
     before = Run.open(study).fingerprints
-    for name, examples in (("csrl_dev", data.tasks["csrl"].dev), ("rewriting_dev", data.tasks["rewriting"].dev)):
-        if before.get(name) != fingerprint(examples):
-            raise RunError(f"{study} was made from other data: {name} is not what it was")
+    for name, examples in data.tasks.items():
+        if before.get(f"{name}_dev") != fingerprint(examples.dev):
+            raise RunError(f"{study} was made from other data: {name}_dev is not what it was")
     return data
 
 
