@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,14 +113,30 @@ def test_a_wrong_command_is_found(line: str, tmp_path: Path) -> None:
         parse(line)
 
 
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / ".ci" / "reference.py")
+def program(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / ".ci" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    return program("reference")
+
+
+def test_the_site_has_no_link_out_of_its_pages_and_loads_nothing_from_elsewhere() -> None:
+    site = program("site")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="reference/cli.md"))
+    text = "[a](../theory.md#x), [b](../../tests/test_house.py), [c](https://example.org/x)"
+    kept = site.on_page_markdown(text, page=page)
+    assert kept == "[a](../theory.md#x), `b`, [c](https://example.org/x)"
+    html = (
+        '<a href="https://example.org"></a><script src="//cdn/x.js"></script><img src="a.png"><link href="https://f/y">'
+    )
+    assert list(site.loaded_from_elsewhere(html)) == ["//cdn/x.js", "https://f/y"]
 
 
 @pytest.mark.parametrize("name", ["config.md", "cli.md"])
