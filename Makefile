@@ -34,7 +34,7 @@ lint: $(INSTALLED)
 docs: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python .ci/reference.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # with --quiet it would count no warnings
 
 # What has to hold before a version is given away: wheel, source distribution, version, links and code of the pages.
 release-check: $(INSTALLED)
