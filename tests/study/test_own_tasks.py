@@ -1,13 +1,18 @@
 """A config of any tasks: files of one's own, friends by a table, by one that is learned, and by tags."""
 
 import csv
+import gzip
 import json
+import os
 import random
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from friend_training.errors import ConfigError, DataError
+from friend_training.data import tables
+from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.runs.run import Run
 from friend_training.study.config import FriendsConfig, case_study, explained_config, parse_config
 from friend_training.study.data import load_data
@@ -115,6 +120,116 @@ def test_wrong_files_are_told_with_their_line(folder: Path, tmp_path: Path) -> N
         file.write("a text without its labels\n")
     with pytest.raises(DataError, match=rf"dev\.csv:{SIZES['dev'] + 2}: 3 cells were expected"):
         load_data(config_of(), tmp_path)
+
+
+def with_answers(file: str) -> FriendsConfig:
+    """A third friend, whose answers stand in a file."""
+    text = CONFIG.replace("MEANS", MEANS).replace(
+        "friendships: [", f"  said: {{kind: answer-file, file: {file}}}\nfriendships: [{SAID}, "
+    )
+    config = parse_config(text, "reviews.yaml", ["methods=[base, fdt]"])
+    assert isinstance(config, FriendsConfig)
+    return config
+
+
+SAID = "{first: said, second: polarity, means: {positive: positive}}"
+
+
+def written(place: Path, name: str, content: bytes) -> Path:
+    (place / name).write_bytes(content)
+    return place
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.csv", b"says,says,emotion\na,b,joy\n", r"p\.csv:1: two columns have the name 'says'"),
+        ("p.csv", b'says,emotion\n"' + b"a\n" * 100_000, r"p\.csv:\d+: broken CSV: field larger than field limit"),
+        ("p.csv", b"says,emotion\n" + b"a" * 200_000 + b",joy\n", r"p\.csv:2: broken CSV: field larger|a text of"),
+        ("p.csv", b"says,emotion\na\xff,joy\n", r"p\.csv:2: not UTF-8"),
+        ("p.csv", b"says\n" + b"a" * 2_000_000, r"p\.csv:2: a line of more than 1,048,576 bytes"),
+        ("p.csv.gz", gzip.compress(b"says\n" + b"a\n" * 100)[:-9], r"p\.csv\.gz: the gzip file is damaged or cut off"),
+        ("p.csv.gz", gzip.compress(b"says\n" + b"a\n" * 600_000), r"p\.csv\.gz: .* unfolds to more than 100 times"),
+        ("p.parquet", b"PAR1 no PAR1", r"p\.parquet: not a Parquet file that can be read"),
+        ("p.jsonl", b'{"says": ' + b"[" * 100_000 + b"}\n", r"p\.jsonl:1: lists and objects nested"),
+        ("p.jsonl", b'{"says": ' + b"9" * 5_000 + b"}\n", r"p\.jsonl:1: broken JSON: a number of thousands"),
+        ("p.jsonl", b'{"says": "a\\ud83d"}\n', r"p\.jsonl:1: half a character"),
+        ("p.jsonl", b'{"says": ["a\\ud83d"]}\n', r"p\.jsonl:1: half a character"),
+    ],
+)
+def test_a_file_from_elsewhere_is_refused_with_its_line(
+    folder: Path, tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    place = written(shutil.copytree(folder, tmp_path / "files"), name, content)
+    with pytest.raises(DataError, match=message) as refused:
+        run_study(config_of(MEANS, f"pool.file={name}"), tmp_path / "run", data_dir=place)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_list_of_words_is_checked_as_a_text_is(tmp_path: Path) -> None:
+    path = tmp_path / "w.csv"
+    for cell, message in (('"[""a"", ""\\ud83d""]"', "half a character"), ('"[""a"", "', "broken JSON")):
+        path.write_text(f"words\n{cell}\n")
+        with pytest.raises(DataError, match=rf"w\.csv:2: {message}"):
+            list(tables.words(path, words="words"))
+
+
+def test_the_pool_is_a_file(folder: Path, tmp_path: Path, device: Path) -> None:
+    place = shutil.copytree(folder, tmp_path / "files")
+    os.mkfifo(place / "pipe.csv")
+    for name in (".", "pipe.csv", str(device)):
+        with pytest.raises(DataError, match=r"a file was expected, this is none"):
+            load_data(config_of(MEANS, f"pool.file={name}"), place)
+
+
+def test_other_gold_answers_or_hidden_labels_are_refused_when_a_run_goes_on(folder: Path, tmp_path: Path) -> None:
+    place = written(shutil.copytree(folder, tmp_path / "files"), "said.csv", b"id,label\npool:2,positive\n")
+    config = with_answers("said.csv")
+    run_study(config, tmp_path / "run", data_dir=place)
+    (tmp_path / "run" / "results.jsonl").unlink()
+    for path in (tmp_path / "run" / "methods" / "fdt" / "phases").iterdir():
+        if path.name.startswith("test") or "-1" in path.name:
+            path.unlink()
+    for name, old, new, message in (
+        ("polarity.csv", b"positive", b"negative", "made from other data: polarity_gold"),
+        ("pool.csv", b"joy", b"anger", "made from other data: hidden"),
+        ("said.csv", b"positive", b"negative", "the fixed friend of this run was"),
+    ):
+        whole = (place / name).read_bytes()
+        written(place, name, whole.replace(old, new, 1))
+        with pytest.raises(RunError, match=message):
+            run_study(config, tmp_path / "run", data_dir=place)
+        written(place, name, whole)
+        assert not (tmp_path / "run" / "results.jsonl").exists()
+    assert len(run_study(config, tmp_path / "run", data_dir=place)) == 2
+
+
+def test_answers_that_cannot_be_read_are_told_before_a_run_is_begun(folder: Path, tmp_path: Path) -> None:
+    place = written(shutil.copytree(folder, tmp_path / "files"), "said.jsonl", b"{broken\n")
+    with pytest.raises(DataError, match=r"said\.jsonl:1: Invalid JSON"):
+        run_study(with_answers("said.jsonl"), tmp_path / "run", data_dir=place)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("pool.hidden={nobody: polarity}", "pool.hidden: there is no task 'nobody'"),
+        ("friendships=[{first: emotion, second: emotion, means: learned}]", "emotion cannot be a friend of itself"),
+        (
+            "friendships=[{first: emotion, second: polarity, means: learned},"
+            " {first: emotion, second: polarity, means: learned}]",
+            "'emotion-polarity' is the name of two of them",
+        ),
+        ("friendships=[{first: emotion, second: polarity, name: ../x, means: learned}]", "should match pattern"),
+        ('pool.file="a\\0b"', "a control character"),
+        ("tasks={../x: {kind: estimator}}", "should match pattern"),
+    ],
+)
+def test_names_that_lead_nowhere_or_out_are_refused(change: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        config_of(MEANS, change)
 
 
 def test_a_friend_that_is_no_task_and_a_command_for_another_pair(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """A language model behind a service, as a friend: what is asked, what is saved, and what happens when it fails."""
 
 import json
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -122,6 +123,78 @@ def test_a_line_that_was_cut_off_is_asked_again(serve: Callable[..., Server], tm
     assert friend(server, tmp_path).predict([third])[0][0].label == "mixed"
     friend(server, tmp_path).predict([one, other, third])
     assert len(server.asked) == 4
+
+
+def test_a_line_that_was_damaged_is_asked_again(serve: Callable[..., Server], tmp_path: Path) -> None:
+    """Whatever bit of it: an answer is never read as another one."""
+    server, texts = serve(by_words), [Text(word, word) for word in ("lovely", "rude")]
+    said = friend(server, tmp_path).predict(texts)
+    path = tmp_path / "said.jsonl"
+    whole = path.read_bytes()
+    begin = whole.index(b"\n") + 1
+    for bit in range(8 * begin, 8 * len(whole), 29):
+        content = bytearray(whole)
+        content[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(content)
+        asked = len(server.asked)
+        assert friend(server, tmp_path).predict(texts) == said
+        assert len(server.asked) == asked + 1
+    path.write_bytes(whole.replace(b"{", b"[", 1))
+    assert friend(server, tmp_path).predict(texts) == said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"version": "VERSION"}',
+        '{"version": "VERSION", "text": ["a"], "sample": 0, "answer": "good"}',
+        '{"version": "VERSION", "text": "a", "sample": 0, "answer": null}',
+        "[" * 100_000,
+        "9" * 5_000,
+    ],
+)
+def test_a_line_that_is_no_answer_does_not_count(serve: Callable[..., Server], tmp_path: Path, line: str) -> None:
+    server = serve(by_words)
+    task = friend(server, tmp_path)
+    task.predict([Text("a", "lovely")])
+    with (tmp_path / "said.jsonl").open("a") as file:
+        file.write(line.replace("VERSION", task.version.partition(",")[0]) + "\n")
+    assert friend(server, tmp_path).predict([Text("b", "well")])[0][0].label == "mixed"
+
+
+def test_lines_of_before_there_were_digests_count(serve: Callable[..., Server], tmp_path: Path) -> None:
+    server = serve(by_words)
+    friend(server, tmp_path).predict([Text("a", "lovely")])
+    line = json.loads((tmp_path / "said.jsonl").read_text())
+    del line["sha256"]
+    (tmp_path / "said.jsonl").write_text(json.dumps(line) + "\n")
+    friend(server, tmp_path).predict([Text("a", "lovely")])
+    assert len(server.asked) == 1
+
+
+def test_answers_are_written_to_no_file_of_another_kind(
+    serve: Callable[..., Server], tmp_path: Path, device: Path
+) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("text,label\na,good\n")
+    with pytest.raises(ConfigError, match="this one has other content"):
+        friend(serve(by_words), tmp_path, cache=path)
+    assert path.read_text() == "text,label\na,good\n"
+    for other in (tmp_path, device):
+        with pytest.raises(ConfigError, match="this is no file"):
+            friend(serve(by_words), tmp_path, cache=other)
+    assert stat.S_ISCHR(device.stat().st_mode)
+
+
+def test_half_a_character_of_an_answer(serve: Callable[..., Server], tmp_path: Path) -> None:
+    assert friend(serve(lambda body: "good \ud83d"), tmp_path).predict(inputs(1, 3)) == [[]]
+    assert friend(serve(lambda body: "good"), tmp_path).predict(inputs(1, 3)) == [[]], "what was answered is saved"
+
+
+def test_an_answer_without_end(serve: Callable[..., Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("friend_training.tasks.sources._LONGEST_RESPONSE", 1000)
+    with pytest.raises(RunError, match="answered with more than 1,000 bytes"):
+        friend(serve(lambda body: "good" * 1000), tmp_path).predict(inputs(1, 3))
 
 
 @pytest.mark.parametrize("said", ["", "I am not sure", "good or bad", "goods"])

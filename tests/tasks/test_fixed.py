@@ -94,6 +94,9 @@ def test_silence_counts_as_wrong():
         ([{"id": "a", "label": "good", "confidence": 1.5}], r"said.jsonl:1: confidence: .*less than or equal to 1"),
         ([{"id": "a", "label": "good", "sure": 1}], r"said.jsonl:1: sure: Extra inputs are not permitted"),
         ([{"id": "a", "label": "x"}, {"id": "a", "label": "y"}], r"said.jsonl:2: a second answer for 'a'"),
+        (['{"id": "a", "label": ' + "[" * 100_000], r"said.jsonl:1: Invalid JSON: recursion limit"),
+        (['{"id": "a", "label": "\\ud83d"}'], r"said.jsonl:1: Invalid JSON: "),
+        ([{"id": "a" * 2_000_000, "label": "x"}], r"said.jsonl:1: a line of more than 1,048,576 bytes; at most"),
     ],
 )
 def test_a_wrong_line_says_where(tmp_path, lines, message):
@@ -122,11 +125,24 @@ def test_a_csv_file_has_the_same_names_as_columns(tmp_path):
         (["id,label,confidence", "a,good,2"], r"said.csv:2: confidence: .*less than or equal to 1"),
         (["id,label", "a,good,really"], r"said.csv:2: too many cells"),
         (["id,label", "a,good", "a,bad"], r"said.csv:3: a second answer for 'a'"),
+        (["id,label,label", "a,good,bad"], r"said.csv:1: columns are id, label, label; expected"),
+        (["id,label,confidence", "a,good," + "[" * 100_000], r"said.csv:2: confidence: Input should be a valid number"),
+        (["id,label", 'a,"' + "b\n" * 100_000], r"said.csv:2: broken CSV: field larger than field limit"),
     ],
 )
 def test_a_wrong_row_says_where(tmp_path, lines, message):
     with pytest.raises(DataError, match=message):
         AnswerFile("file", write(tmp_path / "said.csv", *lines))
+
+
+def test_answers_that_are_not_utf8_and_a_damaged_note(tmp_path):
+    (tmp_path / "said.csv").write_bytes(b"id,label\na,\xff\n")
+    with pytest.raises(DataError, match=r"said.csv:2: not UTF-8: byte 0xff"):
+        AnswerFile("file", tmp_path / "said.csv")
+    for task in (rule(), Estimator("model", pipeline())):
+        (tmp_path / "task.json").write_text("{")
+        with pytest.raises(RunError, match=r"task.json: expected JSON with .*; it is damaged"):
+            task.load(tmp_path)
 
 
 def test_labels_may_have_parts(tmp_path):

@@ -46,7 +46,10 @@ class Row:
 def rows_of(source: Rows, *, name: str = "rows") -> Iterator[Row]:
     """The rows of a file or an object; `name` is what messages call an object."""
     if isinstance(source, str | Path):
-        yield from _file(Path(source))
+        limits = Limits.from_environment()
+        for row in _file(Path(source)):
+            _check_cells(row, limits)
+            yield row
         return
     yield from _object(source, name)
 
@@ -85,11 +88,30 @@ def words_in(row: Row, column: str) -> tuple[str, ...]:
     """The words of a cell: a list, one as JSON, or a text with blanks."""
     value = row.cell(column)
     if isinstance(value, str):
-        value = parse_json(value, Limits.from_environment()) if value.lstrip().startswith("[") else value.split()
+        value = _json_list(row, value) if value.lstrip().startswith("[") else value.split()
     value = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(value, list | tuple) or not value or not all(isinstance(one, str) for one in value):
         raise row.wrong(f"column {column!r}: expected a list of words, found {shown(value)}")
     return tuple(value)
+
+
+def _json_list(row: Row, text: str) -> Any:
+    limits = Limits.from_environment()
+    try:
+        found = parse_json(text, limits)
+    except DataError as error:
+        raise row.wrong(str(error)) from None
+    _check_cells(Row({"": found}, row.path, row.line), limits)
+    return found
+
+
+def _check_cells(row: Row, limits: Limits) -> None:
+    """Cells, or lists of words in them, that are too long together, or that no file can hold."""
+    given = (value if isinstance(value, list) else [value] for value in row.cells.values())
+    try:
+        check_texts((one for cell in given for one in cell if isinstance(one, str)), limits)
+    except DataError as error:
+        raise row.wrong(str(error)) from None
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -101,7 +123,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _file(path: Path) -> Iterator[Row]:
     if not path.is_file():
-        raise DataError("there is no such file", path=path)
+        raise DataError("a file was expected, this is none" if path.exists() else "there is no such file", path=path)
     known: dict[str, Callable[[Path], Iterator[Row]]] = {
         ".csv": lambda found: _separated(found, ","),
         ".tsv": lambda found: _separated(found, "\t"),
@@ -127,11 +149,12 @@ def _separated(path: Path, separator: str) -> Iterator[Row]:
 
     found = csv.DictReader(lines(), delimiter=separator)
     try:
+        names = found.fieldnames or ()
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise DataError(f"two columns have the name {twice[0]!r}", path=path, line=last)
         for cells in found:
             if None in cells or None in cells.values():
-                raise DataError(
-                    f"{len(found.fieldnames or ())} cells were expected, as in the header", path=path, line=last
-                )
+                raise DataError(f"{len(names)} cells were expected, as in the header", path=path, line=last)
             yield Row(cells, str(path), last)
     except csv.Error as error:
         raise DataError(f"broken CSV: {error}", path=path, line=last) from error
@@ -148,7 +171,6 @@ def _objects(path: Path) -> Iterator[Row]:
             raise DataError(str(error), path=path, line=number) from None
         if not isinstance(value, dict):
             raise DataError(f"expected one JSON object per line, found {shown(value)}", path=path, line=number)
-        check_texts((one for one in value.values() if isinstance(one, str)), limits)
         yield Row(value, str(path), number)
 
 
@@ -168,8 +190,10 @@ def _parquet(path: Path) -> Iterator[Row]:
             rows = (row for batch in file.iter_batches(1000) for row in batch.to_pylist())
             for number, cells in enumerate(rows, start=1):
                 yield Row(cells, str(path), number)
-    except (pa.ArrowException, OSError) as error:
-        raise DataError(f"not a Parquet file ({str(error).splitlines()[0][:100]})", path=path) from error
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # dates before year 1, two equal columns
+        raise DataError(
+            f"not a Parquet file that can be read ({str(error).splitlines()[0][:100]})", path=path
+        ) from error
 
 
 def _object(source: Any, name: str) -> Iterator[Row]:

@@ -191,10 +191,20 @@ class FriendsConfig(Config):
 
     @model_validator(mode="after")
     def _friends_are_tasks(self) -> Self:
+        for task in self.pool.hidden:
+            if task not in self.tasks:
+                raise ValueError(f"pool.hidden: there is no task {task!r}; there are {', '.join(self.tasks)}")
+        names = set[str]()
         for friendship in self.friendships:
             for name in (friendship.first, friendship.second):
                 if name not in self.tasks:
                     raise ValueError(f"friendships: there is no task {name!r}; there are {', '.join(self.tasks)}")
+            if friendship.first == friendship.second:
+                raise ValueError(f"friendships: {friendship.first} cannot be a friend of itself")
+            title = friendship.name or f"{friendship.first}-{friendship.second}"
+            if title in names:
+                raise ValueError(f"friendships: {title!r} is the name of two of them; give one another name")
+            names.add(title)
             kinds = tuple(self.kinds[name] for name in (friendship.first, friendship.second))
             if friendship.kind == "coreference-rewriting" and kinds != ("rewriting-by-words", "coreference"):
                 raise ValueError(

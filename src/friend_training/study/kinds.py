@@ -15,7 +15,7 @@ from friend_training.core.task import Input, Prediction, Task
 from friend_training.data import tables
 from friend_training.data.places import model_source
 from friend_training.data.read import read_examples
-from friend_training.errors import ConfigError, naming_missing_packages
+from friend_training.errors import ConfigError, DataError, naming_missing_packages
 from friend_training.nn.class_names import read_names
 from friend_training.nn.training import TrainingSettings
 from friend_training.study.config import CaseStudyConfig
@@ -316,7 +316,10 @@ def _text_model(name: str, pool: Iterable[Any]) -> Any:
     else:
         vectorizer = TfidfVectorizer(sublinear_tf=True, analyzer="char", ngram_range=(1, 2), min_df=3)
     if texts := [text_of(one) for one in pool]:
-        vectorizer.fit(texts)
+        try:
+            vectorizer.fit(texts)
+        except ValueError as error:
+            raise DataError(f"pool: no vocabulary can be made of its {len(texts)} texts: {error}") from None
     return make_pipeline(
         FrozenEstimator(vectorizer), LogisticRegression(C=10, max_iter=200, tol=1e-3, class_weight="balanced")
     )

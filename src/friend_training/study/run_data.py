@@ -23,7 +23,16 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.friendships.bridge_controls import GoldSigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig
-from friend_training.study.kinds import HiddenGold, gold_units, input_of, kind_of, pool_view, read_file
+from friend_training.study.kinds import (
+    Given,
+    HiddenGold,
+    gold_units,
+    input_of,
+    kind_of,
+    make_task,
+    pool_view,
+    read_file,
+)
 from friend_training.study.sections import OwnTaskConfig
 from friend_training.types import Dialogue, SrlExample, text_of
 
@@ -73,6 +82,8 @@ class RunData:
             parts |= {f"{name}_gold": examples.gold, f"{name}_dev": examples.dev, f"{name}_test": examples.test}
         if self.bridge is not None:
             parts |= {"bridge_train": self.bridge.train, "bridge_dev": self.bridge.dev}
+        if isinstance(self.audit, HiddenGold) and self.bridge is None:  # fdt-oracle chooses by it
+            parts["hidden"] = [(task, dict(labels)) for task, labels in self.audit.labels.items()]
         return {name: fingerprint(examples) for name, examples in parts.items()} | {"pool": self.pool_fingerprint}
 
     @property
@@ -151,6 +162,7 @@ def all_own_gold(config: FriendsConfig, base: Path | None) -> dict[str, list[Any
 
 def _task_data(config: FriendsConfig, name: str, section: OwnTaskConfig, base: Path) -> TaskData:
     if not kind_of(config, name).trained:
+        make_task(config, name, Given(base=base))  # answers that cannot be read are told before a run is begun
         dev, test = (_examples(config, name, base, part) if part else [] for part in (section.dev, section.test))
         return TaskData((), dev, test)
     for part in ("gold", "dev", "test"):

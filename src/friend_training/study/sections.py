@@ -54,6 +54,8 @@ def settings_refused(error: ValidationError, where: str) -> ConfigError:
     """All settings of a file that cannot be used: which, why, and what was given."""
     lines = [
         f"  {'.'.join(str(part) for part in found['loc'])}: {found['msg']} (given: {_shown(found['input'])})"
+        if found["loc"]
+        else f"  {found['msg'].removeprefix('Value error, ')}"  # of several settings together: it names them itself
         for found in error.errors()
     ]
     return ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines))

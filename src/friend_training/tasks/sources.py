@@ -26,9 +26,11 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from friend_training.core.counts import Evaluation
+from friend_training.core.limits import Limits, exceeds
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
-from friend_training.runs.files import one_at_a_time
+from friend_training.runs.files import one_at_a_time, read_json_object
+from friend_training.runs.manifest import DIGEST, has_its_digest, with_digest
 from friend_training.tasks.class_metrics import classification_scores
 from friend_training.types import text_of, words_of
 
@@ -108,7 +110,7 @@ class FixedTask:
     def load(self, folder: Path) -> None:
         if not (folder / NOTE).is_file():
             raise RunError(f"{folder}: there is no fixed friend here; {NOTE} was expected")
-        found = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        found = read_json_object(folder / NOTE, "a fixed friend")
         if found != self._note():
             raise RunError(f"{folder}: the fixed friend of this run was {found}, now it is {self._note()}")
 
@@ -264,6 +266,10 @@ def _by_id(lines: Iterator[tuple[int, AnswerLine[Any]]], path: Path) -> dict[str
 def _lines(content: bytes, path: Path, label_type: Any) -> Iterator[tuple[int, AnswerLine[Any]]]:
     """Every line with its number; the first that is not right is an error."""
     model = AnswerLine[label_type]
+    limit = Limits.from_environment().line
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if len(line) > limit:
+            raise DataError(f"a line of more than {limit:,} bytes; {exceeds('line', limit)}", path=path, line=number)
     if path.suffix.lower() == ".csv":
         yield from (
             (number, _checked(model, json.dumps(row), path, number)) for number, row in _rows(content, path, label_type)
@@ -285,18 +291,26 @@ def _checked(model: type[AnswerLine[Any]], line: bytes | str, path: Path, number
 
 def _rows(content: bytes, path: Path, label_type: Any) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a CSV file as the objects of JSON lines: a label with parts stands in its cell as JSON."""
-    reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), restkey="too many cells")
-    columns = list(reader.fieldnames or ())
-    if not {"id", "label"} <= set(columns):
-        raise DataError(
-            f"columns are {', '.join(columns)}; expected id, label and perhaps confidence", path=path, line=1
-        )
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"not UTF-8: byte 0x{content[error.start]:02x}", path=path, line=line) from None
+    reader = csv.DictReader(io.StringIO(text, newline=""), restkey="too many cells")
     read = TypeAdapter(label_type).validate_python
-    for row in reader:
-        found: dict[str, Any] = {**row, "label": _cell(row["label"], read)}
-        if confidence := found.pop("confidence", None):
-            found["confidence"] = _as_json(confidence)
-        yield reader.line_num, found
+    try:
+        columns = list(reader.fieldnames or ())
+        if not {"id", "label"} <= set(columns) or len(set(columns)) < len(columns):
+            raise DataError(
+                f"columns are {', '.join(columns)}; expected id, label and perhaps confidence", path=path, line=1
+            )
+        for row in reader:
+            found: dict[str, Any] = {**row, "label": _cell(row["label"], read)}
+            if confidence := found.pop("confidence", None):
+                found["confidence"] = _as_json(confidence)
+            yield reader.line_num, found
+    except csv.Error as error:  # a quotation mark that is never closed
+        raise DataError(f"broken CSV: {error}", path=path, line=reader.line_num + 1) from None
 
 
 def _cell(cell: str | None, read: Callable[..., Any]) -> Any:
@@ -312,7 +326,7 @@ def _cell(cell: str | None, read: Callable[..., Any]) -> Any:
 def _as_json(cell: str) -> Any:
     try:
         return json.loads(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         return cell
 
 
@@ -366,9 +380,9 @@ class Endpoint(FixedTask):
         warmth = temperature if temperature is not None else 0.0 if samples == 1 else 1.0
         question = Question(model, prompt, None if labels is None else tuple(labels), label_type, warmth)
         service = Service(name, url.rstrip("/"), key_variable, retries, timeout)
-        answers = EndpointAnswers(
-            service, question, AnswerCache(Path(cache), question.version), samples, budget, concurrency
-        )
+        said = AnswerCache(Path(cache), question.version)
+        said.read()  # a file that is none of ours is told before anything is asked
+        answers = EndpointAnswers(service, question, said, samples, budget, concurrency)
         version = f"{question.version}, {samples} samples"
         super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
         if labels is not None and scores is None and temperature is None:
@@ -449,32 +463,38 @@ _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 
 
 class AnswerCache:
-    """A file of JSON lines: what was answered to which text, in which version. Lines that were cut off do not count."""
+    """A file of JSON lines: what was answered to which text, in which version.
+
+    Each line has its digest: one that was cut off or damaged does not count, and is asked again.
+    """
 
     def __init__(self, path: Path, version: str) -> None:
         self.path, self.version = path, version
         self.answers: dict[tuple[str, int], str] = {}
         self._read = 0
+        self._is_ours = False
 
     def read(self) -> None:
         """Take note of what was added since, by other processes too."""
         if not self.path.is_file():
+            if self.path.exists():
+                raise ConfigError(f"{self.path}: expected a file that keeps answers, or none; this is no file")
             return
         with self.path.open("rb") as file:
             file.seek(self._read)
             content = file.read()
         whole = content[: content.rfind(b"\n") + 1]
         self._read += len(whole)
-        for line in whole.split(b"\n"):
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(found, dict) and found.get("version") == self.version:
+        lines = [found for line in whole.split(b"\n") if (found := _cached(line)) is not None]
+        self._is_ours = self._is_ours or bool(lines)
+        if content and not self._is_ours and not content.startswith(_BEGINS):  # our first line may be damaged
+            raise ConfigError(f"{self.path}: expected a file that keeps answers, or none; this one has other content")
+        for found in lines:
+            if found["version"] == self.version:
                 self.answers[found["text"], found["sample"]] = found["answer"]
 
     def add(self, text: str, sample: int, answer: str) -> None:
-        line = {"version": self.version, "text": text, "sample": sample, "answer": answer}
+        line = with_digest({"version": self.version, "text": text, "sample": sample, "answer": answer})
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with one_at_a_time(self.path), self.path.open("ab+") as file:
             if file.tell():
@@ -483,6 +503,23 @@ class AnswerCache:
                     file.write(b"\n")
             file.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
         self.answers[text, sample] = answer
+
+
+_BEGINS = b'{"version": "'
+_OF_A_LINE = {"version": str, "text": str, "sample": int, "answer": str}
+
+
+def _cached(line: bytes) -> dict[str, Any] | None:
+    """A line of the cache; None if it is none. Those of before lines had digests are taken as they are."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict) or found.keys() - {DIGEST} != _OF_A_LINE.keys():
+        return None
+    if DIGEST in found and not has_its_digest(found):
+        return None
+    return found if all(isinstance(found[name], kind) for name, kind in _OF_A_LINE.items()) else None
 
 
 @dataclass(slots=True)
@@ -560,6 +597,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 _OPENER = urllib.request.build_opener(_NoRedirects)
 
+_LONGEST_RESPONSE = 16 << 20
+
 BACKOFF = 1.0
 """Seconds before a request is sent again; twice as long each time, unless the service names a time."""
 
@@ -602,13 +641,16 @@ class Service:
             f"{self.url}/chat/completions", json.dumps(body).encode(), headers, method="POST"
         )
         with _OPENER.open(request, timeout=self.timeout) as response:
-            content: bytes = response.read()
+            content: bytes = response.read(_LONGEST_RESPONSE + 1)
+        if len(content) > _LONGEST_RESPONSE:
+            raise RunError(f"task {self.task}: {self.url} answered with more than {_LONGEST_RESPONSE:,} bytes")
         return content
 
     def _content(self, response: bytes) -> str:
         try:
-            return str(json.loads(response)["choices"][0]["message"]["content"] or "")
-        except (ValueError, LookupError, TypeError):
+            said = str(json.loads(response)["choices"][0]["message"]["content"] or "")
+            return said.encode("utf-8", "replace").decode()  # JSON can say half a character, which no file can hold
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise RunError(
                 f"task {self.task}: {self.url} answered {response[:200].decode(errors='replace')!r}, expected"
                 " choices with a message, as OpenAI's chat completions"

@@ -17,6 +17,7 @@ import numpy as np
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError, RunError, naming_missing_packages
+from friend_training.runs.files import read_json_object
 from friend_training.tasks.class_metrics import ClassMetric, classification_scores
 from friend_training.tasks.given_examples import GivenExamples
 from friend_training.types import text_of
@@ -86,7 +87,7 @@ def load_model(folder: Path, *, task: str, untrained: Any) -> tuple[Any, Fitted 
     """The model that was saved there, fitted again if need be, after its note was compared with what is expected."""
     if not (folder / NOTE).is_file():
         raise RunError(f"{folder}: there is no classifier here; {NOTE} was expected")
-    note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+    note = read_json_object(folder / NOTE, "a note of the classifier")
     expected = {"task": task, "model": _kind_of(untrained)}
     if (folder / MODEL).is_file():
         expected["scikit-learn"] = _version("scikit-learn")
