@@ -21,7 +21,9 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Step, Train
 from friend_training.study.config import config_text, find_config
 from friend_training.study.folders import changed_on_resume, check_config, remember_methods, resumed_config, run_config
+from friend_training.study.open import open_task
 from helpers.toy_runs import start, two_friends
+from helpers.untrained_run import make_run
 
 
 @pytest.fixture
@@ -234,3 +236,16 @@ def test_the_loser_of_two_starts_gets_the_message_of_the_lock(tmp_path: Path, mo
         run_study(config, folder)
     for lock in locks:
         lock.__exit__(None, None, None)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "task.json"])
+def test_a_damaged_checkpoint_is_refused_before_anything_of_it_is_read(
+    tmp_path: Path, tiny_encoder: Path, name: str
+) -> None:
+    """A task is made with the settings of its checkpoint: a flipped bit could ask for any size."""
+    study = make_run(tmp_path / "run", tiny_encoder)
+    opened = open_task(study, "csrl")
+    path = Run.open(study / "methods" / opened.method).checkpoint("csrl", opened.iteration) / name
+    path.write_text("{")
+    with pytest.raises(RunError, match="this checkpoint is not the one the run wrote"):
+        open_task(study, "csrl")

@@ -22,7 +22,7 @@ from friend_training.friendships.bridge_quality import BridgeFailures, bridge_fa
 from friend_training.friendships.csrl_rewriting import RoleMatcher, Sigma, csrl_rewriting
 from friend_training.friendships.joint_labels import MergedRoles
 from friend_training.loop.thresholds import Probe
-from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study.config import case_study
@@ -271,8 +271,9 @@ def dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
 
 def _task_at(config: Config, run: Run, name: str, iteration: int) -> Task:
     checkpoint = run.checkpoint(name, iteration)
+    check_checkpoint(checkpoint, run.require(Train(name, iteration))["digest"])  # making a task reads of it too
     task = make_task(config, name, Given(checkpoint))
-    load_checkpoint(task, checkpoint, digest=run.require(Train(name, iteration))["digest"])
+    task.load(checkpoint)
     return task
 
 

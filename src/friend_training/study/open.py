@@ -13,7 +13,7 @@ import torch
 from friend_training.core.task import Task
 from friend_training.errors import RunError
 from friend_training.nn.devices import AUTO, choose_device
-from friend_training.runs.checkpoints import load_checkpoint
+from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Test, Train
@@ -125,9 +125,10 @@ def open_task(
         raise RunError(f"{folder}: {chosen} has not finished {task} yet; go on with `friend-train resume {folder}`")
     iteration: int = tested["best_iteration"]
     checkpoint = run.checkpoint(task, iteration)
+    check_checkpoint(checkpoint, run.require(Train(task, iteration))["digest"])  # making a task reads of it too
     given = Given(checkpoint, base=files_of(folder, None) or Path())
     opened = objects.tasks[task] if task in objects.tasks else make_task(config, task, given)
-    load_checkpoint(opened, checkpoint, digest=run.require(Train(task, iteration))["digest"])
+    opened.load(checkpoint)
     return OpenedTask(opened, chosen, iteration)
 
 
