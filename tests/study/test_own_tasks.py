@@ -69,9 +69,12 @@ def test_every_method_and_control_runs_and_the_pools_gold_is_only_counted(folder
     records = run_study(config, tmp_path / "run", data_dir=folder)
     assert [record["method"] for record in records] == list(config.methods)
     for record in records:
+        if record["method"] == "base-same-steps":
+            assert record["metrics"] == {}, "estimators take no steps: they would only be fitted again"
+            continue
         assert record["metrics"]["polarity.accuracy"] > 60
         assert record["metrics"]["emotion.macro_f1"] > 60
-    chosen = {record["method"]: record["chosen"][0]["polarity"] for record in records if record["chosen"]}
+    chosen = {record["method"]: record["chosen"][0]["polarity"] for record in records if any(record["chosen"])}
     assert chosen["fdt"]["chosen"] > chosen["fdt-shuffled"]["chosen"] > 0, "a foreign friend agrees by chance alone"
     assert chosen["random-as-many"]["chosen"] == chosen["fdt"]["chosen"]
     rows = Run.open(method_folder(tmp_path / "run", "friend-labels")).store.read(1).to_pylist()
