@@ -11,6 +11,7 @@ which stay there.
 import csv
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +32,13 @@ COLUMNS = ("id", "text", "polarity", "emotion")
 
 def main(data_dir: Path, out: Path) -> None:
     meld = [_read(data_dir, f"emo_meld/{part}_sent_emo.csv", read_meld) for part in ("train", "dev", "test")]
-    _write(out / "meld", *meld, words="english", spaced=True)
+    _write(out / "meld", *meld, words="english", spaced=True, undecided=None)
     # Of CPED two files are at hand, and each is split anew by dialogue: dev is of the first, test of the second.
     valid, test = (_read(data_dir, f"cped/{part}_split.csv", read_cped_emotions) for part in ("valid", "test"))
     first = split_by_dialogue(valid, {"dev": 300, "train": None})
     second = split_by_dialogue(test, {"test": 800, "train": None})
     train = [*first["train"], *second["train"]]
-    _write(out / "cped", train, first["dev"], second["test"], words="chinese", spaced=False)
+    _write(out / "cped", train, first["dev"], second["test"], words="chinese", spaced=False, undecided="neutral")
 
 
 def _read(data_dir: Path, path: str, read: Any) -> list[FeltUtterance]:
@@ -54,6 +55,7 @@ def _write(
     *,
     words: str,
     spaced: bool,
+    undecided: str | None,
 ) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _rows(folder / "dev.csv", dev)
@@ -63,7 +65,7 @@ def _write(
         _rows(folder / f"polarity-{seed}.csv", shot.polarity_gold)
         _rows(folder / f"emotion-{seed}.csv", shot.emotion_gold)
         _rows(folder / f"pool-{seed}.csv", shot.pool)
-    says = read_lexicon(Path(__file__).parent / f"{words}.txt", spaced=spaced)
+    says = replace(read_lexicon(Path(__file__).parent / f"{words}.txt", spaced=spaced), undecided=undecided)
     with (folder / "word-list.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(("id", "label"))

@@ -1,4 +1,4 @@
-"""The numbers of experiments/emotions are those of the answers that were counted, and its rules were kept."""
+"""The numbers of experiments/archive/emotions are those of the answers that were counted, and its rules were kept."""
 
 import json
 from collections import Counter
@@ -9,9 +9,12 @@ import pytest
 
 from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 
-FOLDER = Path(__file__).parents[2] / "experiments" / "emotions"
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+FOLDER = EXPERIMENTS / "archive" / "emotions"
 RECORDS = [json.loads(line) for line in (FOLDER / "results.jsonl").read_text(encoding="utf-8").splitlines()]
-TRIALS = [json.loads(line) for line in (FOLDER / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
+TRIALS = [
+    json.loads(line) for line in (EXPERIMENTS / "emotions" / "trials.jsonl").read_text(encoding="utf-8").splitlines()
+]
 
 
 def test_every_method_has_every_seed_once() -> None:
@@ -44,3 +47,22 @@ def test_a_classifier_that_is_fitted_again_on_gold_is_base() -> None:
     for (corpus, seed, method), found in scores.items():
         if method == "base-same-steps":
             assert found == scores[corpus, seed, "base"]
+
+
+@pytest.mark.parametrize("corpus", ["meld", "cped"])
+def test_the_experiment_files_give_what_the_programs_before_them_gave(corpus: str) -> None:
+    """All but the shuffled friend, who is drawn from a whole pool now."""
+    before = {(one["method"], one["seed"]): one for one in RECORDS if one["corpus"] == corpus}
+    again = {"": corpus, "-three": f"{corpus}-three"}
+    found = 0
+    for suffix, name in again.items():
+        for record in lines(EXPERIMENTS / name / "results.jsonl"):
+            method = f"fdt{suffix}" if record["method"] == "fdt" else record["method"]
+            old = before.get((method, record["seed"]))
+            if old is not None and method != "fdt-shuffled":
+                for task in ("polarity", "emotion"):
+                    assert record["metrics"][f"{task}.macro_f1"] == pytest.approx(
+                        old[task]["test"]["macro_f1"], abs=0.01
+                    )
+                found += 1
+    assert found > 30

@@ -140,11 +140,11 @@ def test_means_are_given_by_pairs_or_of_two_tasks_as_one_table():
             means_of(wrong, ["a", "b", "c"])
 
 
-EMOTIONS_RECORDED = Path(__file__).parents[2] / "experiments" / "emotions"
+EMOTIONS_RECORDED = Path(__file__).parents[2] / "experiments" / "archive" / "emotions"
 
 
 def few_shot_predictions(corpus, data_dir, seed):
-    """What Base of experiments/emotions predicts for dev, and what the list of words says."""
+    """What Base of experiments/meld predicts for dev, and what the list of words says."""
     if corpus == "meld":
         train, dev = (_read(data_dir, f"emo_meld/{part}_sent_emo.csv", read_meld) for part in ("train", "dev"))
         words = {"token_pattern": r"[\w']+|[!?.]", "ngram_range": (1, 2), "min_df": 2}

@@ -18,6 +18,7 @@ from friend_training.study.config import FriendsConfig, case_study, explained_co
 from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder, read_records
 from friend_training.study.friends import means_step
+from friend_training.study.run_data import base_of
 from friend_training.study.study import run_study
 
 WORDS = {
@@ -250,3 +251,9 @@ def test_a_method_of_the_papers_pair_is_refused(folder: Path, tmp_path: Path) ->
 def test_the_explained_config_is_one(folder: Path) -> None:
     config = config_of()
     assert parse_config(explained_config(config), "explained") == config
+
+
+def test_paths_begin_at_the_folder_that_has_the_files(folder: Path, tmp_path: Path) -> None:
+    config = config_of()
+    assert base_of(config, tmp_path, folder) == folder
+    assert base_of(config, None, tmp_path) == tmp_path, "what is missing there is told by its path"

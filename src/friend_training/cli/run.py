@@ -139,12 +139,16 @@ def run(
     Try: friend-train run demo --set seed=2 --set iterations=1
     """
     from friend_training.cli.study import do_study, show_outcome, tell_needs
-    from friend_training.study.config import find_config
+    from friend_training.study.config import FriendsConfig, find_config
 
     settings = find_config(config, [*(set_ or []), *([] if device is None else [f"device={device}"])])
     folder = out or Path("runs") / f"{settings.name}-seed{settings.seed}"
     if is_first() and (folder / "run.json").exists():  # the others may see the one that the first has just made
         raise RunError(f"{folder} is a run already; `friend-train resume {folder}`, or choose another folder by --out")
+    if isinstance(settings, FriendsConfig):
+        from friend_training.study.run_data import base_of
+
+        data_dir = base_of(settings, data_dir, Path(config).parent, Path())
     if dry_run:
         tell_needs(settings, folder, data_dir)
         return

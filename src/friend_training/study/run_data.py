@@ -172,6 +172,13 @@ def _task_data(config: FriendsConfig, name: str, section: OwnTaskConfig, base: P
     return TaskData(draw_examples(parts[0], section.draw, seed=f"{name} {config.seed}"), parts[1], parts[2])
 
 
+def base_of(config: FriendsConfig, *folders: Path | None) -> Path | None:
+    """Where the paths of a config begin: the first of these folders that has its pool, else the first that is named."""
+    named = [folder for folder in folders if folder is not None]
+    there = [folder for folder in named if (folder / with_seed(config.pool.file, config)).exists()]
+    return next(iter([*there, *named]), None)
+
+
 def with_seed(file: str, config: FriendsConfig) -> str:
     """Files that were drawn for each seed name it: gold-{seed}.csv."""
     return file.replace("{seed}", str(config.seed))
