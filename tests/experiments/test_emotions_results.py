@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,13 @@ from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 FOLDER = EXPERIMENTS / "archive" / "emotions"
-RECORDS = [json.loads(line) for line in (FOLDER / "results.jsonl").read_text(encoding="utf-8").splitlines()]
-TRIALS = [
-    json.loads(line) for line in (EXPERIMENTS / "emotions" / "trials.jsonl").read_text(encoding="utf-8").splitlines()
-]
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+RECORDS, TRIALS = lines(FOLDER / "results.jsonl"), lines(EXPERIMENTS / "emotions" / "trials.jsonl")
 
 
 def test_every_method_has_every_seed_once() -> None:
