@@ -82,13 +82,13 @@ def ours(encoder: Path, texts: Sequence[Example], *, batch: int) -> Callable[[in
 
 def theirs(encoder: Path, texts: Sequence[Example], *, batch: int, like_ours: bool) -> Callable[[int], float]:
     """The same by transformers' Trainer, with nothing logged, saved or evaluated."""
-    tokenizer = AutoTokenizer.from_pretrained(encoder)
-    config = AutoConfig.from_pretrained(encoder, num_labels=len(LABELS))
+    tokenizer = AutoTokenizer.from_pretrained(encoder, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(encoder, num_labels=len(LABELS), trust_remote_code=False)
     if like_ours:
         for name in ATTENTION_DROPOUT:
             if hasattr(config, name):
                 setattr(config, name, 0.0)
-    model = AutoModelForSequenceClassification.from_pretrained(encoder, config=config)
+    model = AutoModelForSequenceClassification.from_pretrained(encoder, config=config, trust_remote_code=False)
 
     def train(steps: int) -> float:
         begun = time.perf_counter()

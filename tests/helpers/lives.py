@@ -90,7 +90,9 @@ def live(folder: Path, ready: data.RunData, fate: Fate) -> None:
 
     os.replace = watched_replace  # type: ignore[assignment]
     training.save_file = watched_save_file
-    study.load_data = lambda config, folder, progress: ready  # generating them anew would take half of each life
+    study.load_data = lambda config, folder, progress, objects: (
+        ready
+    )  # generating them anew would take half of each life
     files._flush = lambda path: None  # the disk is slow, and whoever kills a process does not pull the plug
     study.run_study(config(), folder, listener=fate)
 

@@ -1,6 +1,8 @@
 """Shares of the kinds of gold labels, and selectors that keep to them."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -8,12 +10,14 @@ import pytest
 from pydantic import TypeAdapter
 
 from friend_training.core.selector import Scores, Selector, Share, TopN
+from friend_training.core.task import Task
 from friend_training.errors import DataError
 from friend_training.loop.selection import select_iteration
 from friend_training.runs.store import LABELLED, Store
 from friend_training.study import data
 from friend_training.study.diagnosis import choices
-from friend_training.study.plans import csrl_shares, rewriting_shares, wanted_balance
+from friend_training.study.kinds import label_shares
+from friend_training.study.plans import wanted_balance
 from friend_training.study.study import run_study
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn
@@ -24,36 +28,39 @@ FILM = Argument("ARG1", 0, 1, 3)
 HERE = Argument("ARG1", 1, 0, 1)
 
 
+def task(name: str) -> Task:
+    """As much of a task as balances need."""
+    return cast(Task, SimpleNamespace(name=name, label_type=Roles))
+
+
 def example(*arguments: Argument) -> CsrlExample:
     return CsrlExample(DIALOGUE, (Roles(Predicate(0, 1), arguments),))
 
 
 def test_of_the_gold_labels_that_say_something() -> None:
     gold = [example(FILM), example(HERE), example(HERE, FILM), example(HERE), example()]
-    assert csrl_shares(gold) == {"across": 0.5, "within": 0.5}
+    assert label_shares(task("csrl"), gold) == {"across": 0.5, "within": 0.5}
     with pytest.raises(DataError, match="no gold labels"):
-        csrl_shares([example()])
+        label_shares(task("csrl"), [example()])
 
 
 def test_how_many_utterances_need_a_rewrite() -> None:
     gold = [RewritingExample(DIALOGUE, text) for text in ("看", "看电影", "看", "看")]
-    assert rewriting_shares(gold) == {"changed": 0.25, "unchanged": 0.75}
+    assert label_shares(task("rewriting"), gold) == {"changed": 0.25, "unchanged": 0.75}
 
 
 def test_the_balance_is_golds_or_devs_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 20)
     config = tiny_config("tasks.csrl.balance=dev", "tasks.rewriting.balance=gold", "data.dev=20")
     made = data.load_data(config, None)
-    assert (
-        wanted_balance(config, made, "csrl")
-        == csrl_shares(made.tasks["csrl"].dev)
-        != csrl_shares(made.tasks["csrl"].gold)
-    )
-    assert wanted_balance(config, made, "rewriting") == rewriting_shares(made.tasks["rewriting"].gold)
+    csrl, rewriting = task("csrl"), task("rewriting")
+    roles, rewrites = made.tasks["csrl"], made.tasks["rewriting"]
+    assert wanted_balance(config, made, csrl) == label_shares(csrl, roles.dev) != label_shares(csrl, roles.gold)
+    assert wanted_balance(config, made, rewriting) == label_shares(rewriting, rewrites.gold)
     turned = tiny_config("tasks.rewriting.balance=dev", "data.dev=20")
-    assert wanted_balance(turned, made, "csrl") is None
-    assert wanted_balance(turned, made, "rewriting") == rewriting_shares(made.tasks["rewriting"].dev)
-    assert rewriting_shares(made.tasks["rewriting"].dev) != rewriting_shares(made.tasks["rewriting"].gold)
+    assert wanted_balance(turned, made, csrl) is None
+    assert wanted_balance(turned, made, rewriting) == label_shares(rewriting, rewrites.dev)
+    assert label_shares(rewriting, rewrites.dev) != label_shares(rewriting, rewrites.gold)
 
 
 @pytest.mark.parametrize("pick", [TopN(4), Share(0.5)])
@@ -119,7 +126,7 @@ def test_a_study_knows_the_kinds_of_its_labels_and_keeps_their_balance(
         assert row["kind"] == kind_of_roles(label, turns[row["input"]] - 1)
     assert {row["kind"] for row in rows if row["task"] == "rewriting"} <= {"changed", "unchanged"}
     possible = sum(row["content"] and row["match"] is not None for row in csrl)
-    for kind, share in csrl_shares(made.tasks["csrl"].gold).items():
+    for kind, share in label_shares(task("csrl"), made.tasks["csrl"].gold).items():
         assert sum(row["chosen"] and row["kind"] == kind for row in csrl) <= share * round(possible / 2) + 1
     assert any(row["chosen"] for row in csrl)
     checked = Store(tmp_path / "run" / "methods" / "fdt-checked" / "store").read(1).to_pylist()

@@ -1,6 +1,6 @@
 """Results as tables: the paper's, scores on dev by iteration, and how precise the chosen pseudo-labels were."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -101,7 +101,7 @@ def _tested(results: Sequence[Result]) -> list[tuple[str, str, Metric]]:
     """The scores that differences are told of: (task.metric, task, the function of its counts)."""
     kinds: dict[str, str] = {}
     for result in results:
-        for name, section in result.record["config"]["tasks"].items():
+        for name, section in _tasks(result.record).items():
             kinds[name] = section.get("kind", name)
     own = [
         (f"{task}.{metric}", task, function)
@@ -109,6 +109,12 @@ def _tested(results: Sequence[Result]) -> list[tuple[str, str, Metric]]:
         for metric, function in TESTED_OF_KIND.get(kind, {}).items()
     ]
     return [*(one for one in TESTED if _shown(one[0], results) and one[1] in kinds), *own]
+
+
+def _tasks(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The tasks of a record's config, by name; where the config is not told, those of the paper's pair."""
+    named: Mapping[str, Any] = record.get("config", {}).get("tasks", {})
+    return named or {"csrl": {}, "rewriting": {}}
 
 
 def names_with_seeds(results: Sequence[Result]) -> dict[str, str]:
@@ -243,7 +249,7 @@ def chosen_rows(results: Sequence[Result]) -> list[tuple[str, str, int, float, f
     rows = []
     for method, records in _by_method(results, having="chosen"):
         # Strong friends and second models (csrl.strong) are chosen for too, and are no task of the config.
-        for task in dict.fromkeys(task for record in records for task in record["config"]["tasks"]):
+        for task in dict.fromkeys(task for record in records for task in _tasks(record)):
             for iteration in range(max(len(record["chosen"]) for record in records)):
                 found = [(record["chosen"][iteration] or {}).get(task) for record in records]
                 told = [counts for counts in found if counts]
@@ -325,7 +331,7 @@ TABLE: dict[str, dict[str, tuple[float, float, float]]] = {
 
 def beside_the_paper(results: Sequence[Result], *, against: str = "fdt") -> Table:
     """The paper's scores and ours (mean ± deviation, stars as in our own tables), for every method that has either."""
-    scenarios = {result.record["config"].get("data", {}).get("scenario") for result in results}
+    scenarios = {result.record.get("config", {}).get("data", {}).get("scenario") for result in results}
     if len(scenarios) > 1 or not scenarios <= TABLE.keys():
         raise DataError(f"the paper has a table for {' and one for '.join(TABLE)} on public data, not for these")
     paper, names = TABLE[scenarios.pop()], names_with_seeds(results)

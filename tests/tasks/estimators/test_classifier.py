@@ -172,6 +172,15 @@ def test_the_note_shows_the_types_that_were_trusted(tmp_path):
     assert {path.name for path in folder.iterdir()} == {saving.NOTE, saving.MODEL}
 
 
+def test_the_same_model_has_the_same_bytes_whenever_it_is_written(tmp_path):
+    """skops names the parts of a model by their addresses, and every copy lies somewhere else."""
+    first, again = (saved(tmp_path / name) for name in ("first", "again"))
+    assert (first / saving.MODEL).read_bytes() == (again / saving.MODEL).read_bytes()
+    task = Estimator("mood", pipeline())
+    task.load(first)
+    assert [units[0].label for units in task.predict(inputs(12, 3))]
+
+
 class Shifted(BaseEstimator, TransformerMixin):
     """A step of a pipeline that skops does not know."""
 

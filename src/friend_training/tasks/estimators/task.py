@@ -3,6 +3,7 @@
 import inspect
 import json
 import math
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,9 @@ from friend_training.types import text_of
 # checkpoint holds what the model was fitted on instead, and loading fits it again.
 
 NOTE, MODEL, TRAINING = "task.json", "model.skops", "training.json"
+
+_SCHEMA = "schema.json"
+"""Which part of a model is what, in a file of skops."""
 ARRAY, SPARSE = "features.npy", "features.npz"
 
 _REMEMBERED = 100
@@ -106,10 +110,30 @@ def _save_by_skops(model: Any, path: Path) -> str | None:
     skops = _skops()
     try:
         skops.dump(model, path)
+        _without_addresses(path)
     except Exception as error:  # whatever a model meets that skops was not made for
         return f"skops cannot write a {type(model).__name__}: {str(error).splitlines()[0]}"
     untrusted = skops.get_untrusted_types(file=path)
     return f"skops does not trust {', '.join(untrusted)}" if untrusted else None
+
+
+_ADDRESS = re.compile(r'(?<="__id__": )\d+|(?<=")\d+(?=\.np[yz]")')
+
+
+def _without_addresses(path: Path) -> None:
+    """Number the parts of a file of skops, which go by their addresses in memory, and leave out the time.
+
+    The same model then has the same bytes, whenever and in whatever process it is written.
+    """
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    schema = parts.pop(_SCHEMA).decode()
+    numbers = {address: str(n) for n, address in enumerate(dict.fromkeys(_ADDRESS.findall(schema)))}
+    named = {int(numbers[Path(name).stem]): (Path(name).suffix, content) for name, content in parts.items()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, (ending, content) in sorted(named.items()):
+            archive.writestr(zipfile.ZipInfo(f"{number}{ending}"), content)
+        archive.writestr(zipfile.ZipInfo(_SCHEMA), _ADDRESS.sub(lambda found: numbers[found[0]], schema))
 
 
 def _load_by_skops(path: Path) -> Any:
