@@ -11,7 +11,6 @@ from friend_training.cli.results import test_table
 from friend_training.report.names import duration
 from friend_training.report.progress import watching
 from friend_training.runs.processes import is_first
-from friend_training.study.folders import read_notes
 from friend_training.study.sections import Config
 
 
@@ -35,8 +34,10 @@ def show_outcome(folder: Path) -> None:
         return
     console = Console(highlight=False)
     console.print(test_table(folder))
-    for note in read_notes(folder):
-        console.print(f"note: {note}", soft_wrap=True, markup=False)
+    from friend_training.experiments.warnings import run_warnings
+
+    for warned in run_warnings(folder):
+        console.print(f"Warning: {warned}", soft_wrap=True, markup=False)
     console.print(f"The run is in {folder}", soft_wrap=True, markup=False)
     report = folder / "report.html"
     look = (
