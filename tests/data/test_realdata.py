@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,7 +11,7 @@ from friend_training.core.limits import Limits
 from friend_training.data import benchmark_splits
 from friend_training.data.catalogue import find_part, known_corpora, locate, part_path
 from friend_training.data.pool import build_pool
-from friend_training.data.read import native_kind, open_corpus, read_examples, sniff
+from friend_training.data.read import Kind, native_kind, open_corpus, read_examples, sniff
 from friend_training.data.splits import normalise
 from friend_training.data.summary import summarise
 from friend_training.data.text_io import Problems, numbered_lines, open_content
@@ -127,7 +128,7 @@ def test_every_format_is_told_by_its_first_line(data_dir: Path) -> None:
             path = find_part(corpus, part, data_dir)
             assert path is not None
             assert sniff(path) == corpus.format
-            assert native_kind(path, corpus.format) in ("csrl", "rewriting", "dialogue", "sentence")
+            assert native_kind(path, corpus.format) in get_args(Kind)
 
 
 def test_hashes_of_the_catalogue(data_dir: Path) -> None:

@@ -171,4 +171,4 @@ def test_what_is_asked_for_is_all_that_is_read(
     config = load_config(CONFIGS / "few-shot.yaml", changes)
     assert missing(config, tmp_path / "run", data_dir=tmp_path / "data") == {}
     found = load_data(config, tmp_path / "data")
-    assert (len(found.pool), len(found.tasks["rewriting"].dev), len(found.bridge_train)) == (40, 1000, 0)
+    assert (len(found.pool), len(found.tasks["rewriting"].dev), len(found.bridge.train)) == (40, 1000, 0)
