@@ -152,8 +152,16 @@ def written(place: Path, name: str, content: bytes) -> Path:
         ("p.csv", b"says,emotion\n" + b"a" * 200_000 + b",joy\n", r"p\.csv:2: broken CSV: field larger|a text of"),
         ("p.csv", b"says,emotion\na\xff,joy\n", r"p\.csv:2: not UTF-8"),
         ("p.csv", b"says\n" + b"a" * 2_000_000, r"p\.csv:2: a line of more than 1,048,576 bytes"),
-        ("p.csv.gz", gzip.compress(b"says\n" + b"a\n" * 100)[:-9], r"p\.csv\.gz: the gzip file is damaged or cut off"),
-        ("p.csv.gz", gzip.compress(b"says\n" + b"a\n" * 600_000), r"p\.csv\.gz: .* unfolds to more than 100 times"),
+        (
+            "p.csv.gz",
+            gzip.compress(b"says\n" + b"a\n" * 100, mtime=0)[:-9],
+            r"p\.csv\.gz: the gzip file is damaged or cut off",
+        ),
+        (
+            "p.csv.gz",
+            gzip.compress(b"says\n" + b"a\n" * 600_000, mtime=0),
+            r"p\.csv\.gz: .* unfolds to more than 100 times",
+        ),
         ("p.parquet", b"PAR1 no PAR1", r"p\.parquet: not a Parquet file that can be read"),
         ("p.jsonl", b'{"says": ' + b"[" * 100_000 + b"}\n", r"p\.jsonl:1: lists and objects nested"),
         ("p.jsonl", b'{"says": ' + b"9" * 5_000 + b"}\n", r"p\.jsonl:1: broken JSON: a number of thousands"),
