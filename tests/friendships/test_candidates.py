@@ -141,7 +141,7 @@ def test_means_are_given_by_pairs_or_of_two_tasks_as_one_table():
 
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
-EMOTIONS, EMOTIONS_RECORDED = EXPERIMENTS / "emotions", EXPERIMENTS / "archive" / "emotions"
+WORD_LISTS, EMOTIONS_RECORDED = EXPERIMENTS / "emotions", EXPERIMENTS / "archive" / "emotions"
 
 
 def few_shot_predictions(corpus, data_dir, seed):
@@ -165,7 +165,7 @@ def few_shot_predictions(corpus, data_dir, seed):
         labels = model.classes_[p.argmax(1)].tolist()
         made.append(_as_predicted(task, dev, labels, [getattr(one, task) for one in dev], p.max(1).tolist()))
     language, spaced = {"meld": ("english", True), "cped": ("chinese", False)}[corpus]
-    lexicon = replace(read_lexicon(EMOTIONS / f"{language}.txt", spaced=spaced), undecided="neutral")
+    lexicon = replace(read_lexicon(WORD_LISTS / f"{language}.txt", spaced=spaced), undecided="neutral")
     said = Rule("lexicon", lexicon, version=language).predict([one.text for one in dev])
     labels = [units[0].label for units in said]
     return [*made, _as_predicted("lexicon", dev, labels, [one.polarity for one in dev], [1.0] * len(dev))]
