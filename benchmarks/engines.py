@@ -44,8 +44,7 @@ from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
 from friend_training.loop.labelling import Engine
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
-from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.checkpoints import save_checkpoint

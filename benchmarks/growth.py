@@ -33,8 +33,7 @@ from friend_training.data.synthetic import Domain, csrl_examples, generate, rewr
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.labelling import label_shard
 from friend_training.loop.selection import select_iteration
-from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.store import Store

@@ -50,11 +50,11 @@ LOOPS = ("ours", "straightforward")
 
 PARTS = {
     "networks, forward": (("role_labeller.py", "forward"), ("rewriting/model.py", "forward")),
-    "networks, backward": (("nn/distributed.py", "backward"),),
+    "networks, backward": (("nn/parallel.py", "backward"),),
     "decoding": (("definition.py", "decode"),),
     "cutting text into pieces": (("definition.py", "input_items"), ("definition.py", "gold_items")),
     "making batches": (("definition.py", "collate"),),
-    "optimizer and clipping": (("nn/optimizer.py", "clip_gradients"), ("accelerate/optimizer.py", "step")),
+    "optimizer and clipping": (("nn/training.py", "clip_gradients"), ("accelerate/optimizer.py", "step")),
     "matching": (("csrl_rewriting.py", "__call__"),),
     "store and selection": (("store.py", "write_labelled"), ("selecting.py", "select_iteration")),
     "scores on dev": (("definition.py", "score"),),

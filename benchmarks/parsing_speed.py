@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from friend_training.nn.encoder import open_encoder
-from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.encoder import WordEncoderShape, open_encoder, pretrain_word_encoder
 from friend_training.nn.task import TorchTask
-from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.tasks.parsing.constituency.task import constituency_task
 from friend_training.tasks.parsing.dependency.task import dependency_task
 from friend_training.types import Words

@@ -39,8 +39,7 @@ from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.data.places import model_source
 from friend_training.data.synthetic import Domain, generate
-from friend_training.nn.encoder import EncoderShape, load_encoder
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, load_encoder, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.task import csrl_task

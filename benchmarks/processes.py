@@ -109,12 +109,11 @@ def be(work: dict[str, object]) -> None:
 
     from friend_training.core.task import FitPlan
     from friend_training.data.places import data_folder, model_source
-    from friend_training.nn import distributed
-    from friend_training.nn.batching import endless_batches
-    from friend_training.nn.encoder import EncoderShape, load_encoder
-    from friend_training.nn.pretraining import pretrain_encoder
+    from friend_training.nn import parallel
+    from friend_training.nn.encoder import EncoderShape, load_encoder, pretrain_encoder
+    from friend_training.nn.interfaces import endless_batches
     from friend_training.nn.training import TrainingSettings, train
-    from friend_training.runs.processes import is_first
+    from friend_training.runs.files import is_first
 
     torch.set_num_threads(1)
     dialogues, steps, size = (int(str(work[name])) for name in ("dialogues", "steps", "batch_size"))
@@ -134,7 +133,7 @@ def be(work: dict[str, object]) -> None:
         task.network = task.definition.network(load_encoder(source))
     items = task.definition.gold_items(workload.examples)
     begun: list[tuple[float, float]] = []
-    stepped, before = 0, distributed.backward
+    stepped, before = 0, parallel.backward
 
     def counting(loss: torch.Tensor, networks: Sequence[torch.nn.Module]) -> None:
         nonlocal stepped
@@ -143,11 +142,11 @@ def be(work: dict[str, object]) -> None:
         if stepped in (WARM_UP, WARM_UP + steps):
             begun.append((time.perf_counter(), time.process_time()))
 
-    distributed.backward = counting
+    parallel.backward = counting
     plan = FitPlan(seed=0, steps=WARM_UP + steps)
     train(task.network, items, task.definition.collate, lambda: 0.0, plan=plan, settings=task.settings)
     seconds, cpu_seconds = (end - start for start, end in zip(*begun, strict=True))
-    everyones = sum(distributed.gathered(cpu_seconds))
+    everyones = sum(parallel.gathered(cpu_seconds))
     batches = endless_batches([item.length for item in items], size, plan.seed)
     if is_first():
         found = {

@@ -23,8 +23,7 @@ from workloads import each_predicate, each_utterance, synthetic_texts
 
 from friend_training.core.task import FitPlan
 from friend_training.data.places import model_source
-from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings, seed_everything, train
 from friend_training.study.config import find_config, load_config

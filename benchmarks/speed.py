@@ -26,8 +26,7 @@ from workloads import Workload, real_workloads, synthetic_texts, synthetic_workl
 from friend_training.core.task import FitPlan, Prediction
 from friend_training.data.places import data_folder, model_source
 from friend_training.data.summary import fingerprint
-from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.runs.files import atomic_folder

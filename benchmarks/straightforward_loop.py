@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from friend_training.core.task import Prediction
 from friend_training.nn.encoder import ByteDropout
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.optimizer import warm_up_then_decay
-from friend_training.nn.training import TrainingSettings, weighted_mean
+from friend_training.nn.training import TrainingSettings, warm_up_then_decay, weighted_mean
 from friend_training.tasks.csrl.task import CsrlDefinition
 from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.tasks.rewriting.model import RewriteBatch

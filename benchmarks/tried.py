@@ -28,9 +28,9 @@ from torch import Tensor
 from friend_training.core.task import FitPlan, Prediction
 from friend_training.data.places import model_source
 from friend_training.inference.onnx import export_onnx, network_inputs
-from friend_training.nn.batching import in_batches
 from friend_training.nn.encoder import ByteDropout, Precision, compute_in
 from friend_training.nn.heads import Head
+from friend_training.nn.interfaces import in_batches
 from friend_training.nn.task import TorchTask
 from friend_training.study.config import load_config
 from friend_training.study.csrl_rewriting import TASKS

@@ -13,10 +13,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.experiments.results import add_result, done, read_results, settings_id
 from friend_training.runs.checkpoints import load_checkpoint
-from friend_training.runs.counts import load_counts, save_counts
+from friend_training.runs.inputs import load_counts, save_counts
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study.csrl_rewriting import TASKS

@@ -15,8 +15,7 @@ from typing import Any
 
 from seeds import Measured, by_seed, config_and_data, measured_seeds
 
-from friend_training.core.friendship import Friendship, Joint
-from friend_training.core.joint import decide
+from friend_training.core.friendship import Friendship, Joint, decide
 from friend_training.core.task import Prediction
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friendships.joint_labels import (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from gold_match import measure, proposed_by_gold_links
 
-from friend_training.core.counts import Evaluation
 from friend_training.core.limits import Limits
+from friend_training.core.task import Evaluation
 from friend_training.data.catalogue import part_path
 from friend_training.data.readers.english import plain_english
 from friend_training.data.text_io import open_content

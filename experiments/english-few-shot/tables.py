@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.tasks.coreference.metrics import conll_of_links, link_f1_of
 from friend_training.tasks.rewriting.metrics import edit_f1_of, needed_em_of, word_em_of
 

@@ -22,10 +22,9 @@ from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.friend_training import fdt
 from friend_training.methods.self_training import sst
-from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.encoder import WordEncoderShape, pretrain_word_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.nn.word_input import WORD_SETTINGS
 from friend_training.runs.checkpoints import load_checkpoint
 from friend_training.runs.files import atomic_folder

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.experiments.results import counts_path
 from friend_training.experiments.tables import Column, build_table, to_markdown
-from friend_training.runs.counts import load_counts
+from friend_training.runs.inputs import load_counts
 from friend_training.tasks.parsing.constituency.metrics import bracket_f1_of
 from friend_training.tasks.parsing.dependency.metrics import uas_of
 from friend_training.tasks.parsing.tagging.metrics import accuracy_of

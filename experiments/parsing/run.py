@@ -24,10 +24,10 @@ from parsing_study import METHODS, TASKS, Settings, Study, by_head_rules, gold_o
 from parsing_tables import TABLES
 
 from friend_training import __version__
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.experiments.results import add_result, done, read_results
-from friend_training.nn.word_encoder import WordEncoderShape
-from friend_training.runs.counts import save_counts
+from friend_training.nn.encoder import WordEncoderShape
+from friend_training.runs.inputs import save_counts
 from friend_training.runs.run import Run
 from friend_training.tasks.parsing.constituency import metrics as constituency
 from friend_training.tasks.parsing.dependency import metrics as dependency

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.methods.registry import METHODS
-from friend_training.runs.counts import load_counts
+from friend_training.runs.inputs import load_counts
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of
 
 FOLDER = Path(__file__).parent / "counts"

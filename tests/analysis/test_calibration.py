@@ -2,7 +2,7 @@ from dataclasses import astuple
 
 import pytest
 
-from friend_training.analysis.calibration import Bin, expected_calibration_error, reliability
+from friend_training.analysis.agreement import Bin, expected_calibration_error, reliability
 
 
 def test_reliability_by_hand() -> None:

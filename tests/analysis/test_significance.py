@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from friend_training.analysis.significance import SIGNIFICANT, paired_bootstrap, paired_bootstraps
-from friend_training.core.counts import Counts, f1_of, group_counts
+from friend_training.core.task import Counts, f1_of, group_counts
 
 
 def mean(counts: Counts) -> Counts:

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from friend_training.analysis.error_rates import (
+    SimulatedAgreement,
+    TranslationTable,
     corrected_error_rate,
     effective_epsilon,
     match_probability,
     printed_error_rate,
     printed_match_probability,
+    simulate_agreement,
 )
-from friend_training.analysis.simulation import SimulatedAgreement, TranslationTable, simulate_agreement
 from friend_training.errors import ConfigError
 
 INPUTS = 100_000

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from friend_training.analysis.simulation import TranslationTable
+from friend_training.analysis.error_rates import TranslationTable
 from friend_training.analysis.three_friends import PAIRS, triangle, triangle_of_predictions
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction

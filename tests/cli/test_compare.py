@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from friend_training.cli.main import app
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.errors import ConfigError, DataError
-from friend_training.runs.counts import save_counts
+from friend_training.runs.inputs import save_counts
 from friend_training.runs.run import Run
 from friend_training.study.config import config_text
 from friend_training.study.folders import method_folder

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.counts import PRF, f1_of
+from friend_training.core.task import PRF, f1_of
 
 items = st.lists(st.integers(0, 5), max_size=8)
 

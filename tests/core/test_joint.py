@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from friend_training.core.friendship import Joint, partners
-from friend_training.core.joint import decide
+from friend_training.core.friendship import Joint, decide, partners
 from friend_training.core.task import Prediction
 from friend_training.errors import UnsupportedTaskError
 from friend_training.friendships.labels import label_friendship

@@ -11,7 +11,7 @@ from parsing_split import ParsedSentence, ParsingSplit
 
 from friend_training.core.task import Prediction
 from friend_training.experiments.results import read_results
-from friend_training.nn.word_encoder import WordEncoderShape
+from friend_training.nn.encoder import WordEncoderShape
 from friend_training.nn.word_input import WORD_SETTINGS
 from friend_training.runs.steps import Train
 from friend_training.types import Heads, Tags, Tree

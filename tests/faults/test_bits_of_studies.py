@@ -17,8 +17,7 @@ from friend_training.errors import FriendTrainingError
 from friend_training.report.page import machine
 from friend_training.report.run_reader import read_study
 from friend_training.report.verification import verify
-from friend_training.runs.counts import load_counts
-from friend_training.runs.inputs import saved_gold, saved_inputs
+from friend_training.runs.inputs import load_counts, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig, Config, load_config, parse_config
 from friend_training.study.folders import method_folder, methods_there, read_notes, read_records, run_config

@@ -11,7 +11,7 @@ import pytest
 
 import friend_training
 from friend_training.cli.main import main
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.experiments.experiment import Variant, load_experiment
 from friend_training.nn.encoder import load_encoder

@@ -14,8 +14,7 @@ from friend_training.nn.encoder import load_encoder
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.report.page import machine, write_report
 from friend_training.report.run_reader import read_study
-from friend_training.runs.counts import load_counts, save_counts
-from friend_training.runs.inputs import GOLD, INPUTS, saved_gold, saved_inputs
+from friend_training.runs.inputs import GOLD, INPUTS, load_counts, save_counts, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.study.folders import read_records
 from helpers.small_run import small_study

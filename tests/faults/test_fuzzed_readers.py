@@ -19,8 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from friend_training.core.limits import Limits
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import Limits, read_yaml
 from friend_training.data.jsonl import write_jsonl
 from friend_training.data.read import FORMATS, _readers, native_kind, sniff
 from friend_training.data.readers.emotions import read_cped_emotions, read_meld

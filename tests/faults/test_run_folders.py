@@ -13,11 +13,10 @@ import pytest
 import yaml
 
 from friend_training.errors import ConfigError, RunError
-from friend_training.runs import files, manifest
+from friend_training.runs import files, run
 from friend_training.runs.files import atomic_folder, write_text
-from friend_training.runs.manifest import MANIFEST, check_file, config_texts, write_recorded
 from friend_training.runs.progress import Silence
-from friend_training.runs.run import Run
+from friend_training.runs.run import MANIFEST, Run, check_file, config_texts, write_recorded
 from friend_training.runs.steps import Step, Train
 from friend_training.study.config import config_text, find_config
 from friend_training.study.folders import changed_on_resume, check_config, remember_methods, resumed_config, run_config
@@ -101,7 +100,7 @@ def test_killed_while_a_file_is_replaced(study: Run, monkeypatch: pytest.MonkeyP
     for renames in range(3):
         for change in (
             lambda: write_recorded(path, f"{renames} more\n"),  # noqa: B023
-            lambda: manifest.write_config(study.folder, f"# {renames}\n" + study.config_text),  # noqa: B023
+            lambda: run.write_config(study.folder, f"# {renames}\n" + study.config_text),  # noqa: B023
         ):
             left[0] = renames
             with pytest.raises(Killed):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.analysis.agreement import measured_epsilon
-from friend_training.core.joint import decide
+from friend_training.core.friendship import decide
 from friend_training.core.task import Prediction
 from friend_training.friendships.parsing import MatchSpans, Scoring, constituency_dependency, match_arcs, phrases_of
 from friend_training.testing import MatchCase, check_friendship, check_matcher

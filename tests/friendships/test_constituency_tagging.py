@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.joint import decide
+from friend_training.core.friendship import decide
 from friend_training.core.task import Prediction
 from friend_training.friendships.parsing import constituency_tagging, match_tags
 from friend_training.testing import MatchCase, check_friendship, check_matcher

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.core.friendship import Match
-from friend_training.core.joint import decide
+from friend_training.core.friendship import Match, decide
 from friend_training.core.task import FitPlan, Prediction
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, rewrite_of_links
 from friend_training.nn.training import TrainingSettings

@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode, unset_fake_temporarily
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
-from friend_training.nn import word_encoder
+from friend_training.nn import encoder
 from friend_training.nn.task import TorchTask
 
 NAME = "card"
@@ -67,8 +67,8 @@ def a_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(nn.Module, "to", to)
     monkeypatch.setattr(FakeTensorMode, "__deepcopy__", lambda mode, memo: mode, raising=False)  # copies stay in it
-    monkeypatch.setattr(word_encoder, "pack_padded_sequence", packed)
-    monkeypatch.setattr(word_encoder, "pad_packed_sequence", lambda vectors, **how: (vectors, None))
+    monkeypatch.setattr(encoder, "pack_padded_sequence", packed)
+    monkeypatch.setattr(encoder, "pad_packed_sequence", lambda vectors, **how: (vectors, None))
     with mode:
         yield
 

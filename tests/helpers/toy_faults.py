@@ -14,8 +14,7 @@ import numpy as np
 from friend_training.report.page import machine
 from friend_training.report.run_reader import read_study
 from friend_training.runs.checkpoints import load_checkpoint
-from friend_training.runs.counts import load_counts, save_counts
-from friend_training.runs.inputs import save_gold, save_inputs, saved_gold, saved_inputs
+from friend_training.runs.inputs import load_counts, save_counts, save_gold, save_inputs, saved_gold, saved_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 from friend_training.study.folders import read_records

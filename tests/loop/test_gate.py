@@ -11,7 +11,7 @@ from scipy.special import expit
 from friend_training.core.selector import Precision, Selector, Threshold
 from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import friend_train
-from friend_training.loop.gate import LearnedScore, fit_gate, ranked_right
+from friend_training.loop.selection import LearnedScore, fit_gate, ranked_right
 from friend_training.loop.thresholds import find_on_dev
 from friend_training.runs.run import Run
 from friend_training.runs.steps import FindThresholds, Select

@@ -19,9 +19,8 @@ from friend_training.methods.friend_training import fdt
 from friend_training.methods.mean_teacher import mt
 from friend_training.methods.self_teaching import stea
 from friend_training.methods.self_training import sst, stbr
-from friend_training.nn.pretraining import pretrain_word_encoder
+from friend_training.nn.encoder import WordEncoderShape, pretrain_word_encoder
 from friend_training.nn.task import WEIGHTS
-from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.nn.word_input import WORD_SETTINGS
 from friend_training.runs.run import Run
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names

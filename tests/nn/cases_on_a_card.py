@@ -24,14 +24,18 @@ from friend_training.methods.self_teaching import SelfTeaching
 from friend_training.methods.self_training import BatchReweighting
 from friend_training.nn import encoder as precision
 from friend_training.nn import training
-from friend_training.nn.encoder import EncoderShape, make_encoder, open_encoder
+from friend_training.nn.encoder import EncoderShape, WordEncoderShape, make_encoder, open_encoder, pretrain_word_encoder
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.optimizer import make_optimizers
-from friend_training.nn.pretraining import pretrain_word_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.nn.training import Learning, TrainingSettings, save_weights, seed_everything, weighted_mean
-from friend_training.nn.word_encoder import WordEncoderShape
+from friend_training.nn.training import (
+    Learning,
+    TrainingSettings,
+    make_optimizers,
+    save_weights,
+    seed_everything,
+    weighted_mean,
+)
 from friend_training.tasks.csrl.task import CsrlDefinition
 from helpers.every_definition import DIALOGUES, TREES, Variant, definitions, one_of_each, variants
 from helpers.stand_in import CARD, CPU, CardModule, a_card, as_fake, as_on_processor, devices_in, on_card

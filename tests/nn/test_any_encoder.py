@@ -15,10 +15,9 @@ from friend_training.core.task import FitPlan
 from friend_training.data.synthetic import Domain, csrl_examples, generate, generate_sentences, rewriting_examples
 from friend_training.errors import ConfigError
 from friend_training.nn.encoder import Encoder, compute_in, load_encoder
-from friend_training.nn.optimizer import make_optimizers
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.nn.training import TrainingSettings
+from friend_training.nn.training import TrainingSettings, make_optimizers
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
 from friend_training.tasks.parsing.dependency.task import dependency_task

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.nn.batching import CHUNK, in_batches, labelling_batches, pad, training_batches
+from friend_training.nn.interfaces import CHUNK, in_batches, labelling_batches, pad, training_batches
 
 LENGTHS = st.lists(st.integers(1, 60), min_size=1, max_size=200)
 

@@ -129,7 +129,7 @@ DECODES = "decodes: what the network gave has been brought back (TorchTask._labe
 INITIAL = "initial weights, made before the network is put anywhere"
 
 ON_PROCESSOR = {
-    "nn/batching.py:pad": COLLATES,
+    "nn/interfaces.py:pad": COLLATES,
     "tasks/role_labelling.py:collate_roles": COLLATES,
     "tasks/text_classification/task.py:collate": COLLATES,
     "nn/word_input.py:collate_sentences": COLLATES,
@@ -155,10 +155,10 @@ ON_PROCESSOR = {
     "tasks/parsing/dependency/decoding.py:decode_heads": DECODES,
     "tasks/rewriting/decoding.py:decode_rewrites": DECODES,
     "tasks/parsing/dependency/model.py:__init__": INITIAL,
-    "nn/pretraining.py:pretrain_encoder": INITIAL,
-    "nn/pretraining.py:pretrain_word_encoder": INITIAL,
-    "nn/threads.py:__init__": "threads, and their noise, are for the processor alone",
-    "nn/distributed.py:receive": "of tensors that are on the device already",
+    "nn/encoder.py:pretrain_encoder": INITIAL,
+    "nn/encoder.py:pretrain_word_encoder": INITIAL,
+    "nn/parallel.py:__init__": "threads, and their noise, are for the processor alone",
+    "nn/parallel.py:receive": "of tensors that are on the device already",
 }
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from friend_training.data.synthetic import Domain, generate
-from friend_training.nn.encoder import EncoderShape, load_encoder, make_encoder
-from friend_training.nn.pretraining import neighbour_vectors, pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, load_encoder, make_encoder, neighbour_vectors, pretrain_encoder
 
 SHAPE = EncoderShape(layers=1, width=8, heads=2)
 TEXTS = [f"{who}{verb}{what}了" for who in "张王李赵" for verb in "看买" for what in "书票茶"]

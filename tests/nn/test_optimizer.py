@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from friend_training.nn.encoder import Encoder, load_encoder
-from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
+from friend_training.nn.training import clip_gradients, make_optimizers, warm_up_then_decay
 
 
 class Probe(nn.Module):

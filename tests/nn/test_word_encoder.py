@@ -11,11 +11,7 @@ import torch
 from torch import nn
 
 from friend_training.errors import ConfigError, DataError
-from friend_training.nn.encoder import open_encoder, shaped_encoder
-from friend_training.nn.optimizer import make_optimizers
-from friend_training.nn.pretraining import pretrain_word_encoder
-from friend_training.nn.tokenizer import Tokenizer
-from friend_training.nn.word_encoder import (
+from friend_training.nn.encoder import (
     AFFIXES,
     BUCKETS,
     UNKNOWN,
@@ -26,7 +22,12 @@ from friend_training.nn.word_encoder import (
     affixes,
     form,
     load_word_encoder,
+    open_encoder,
+    pretrain_word_encoder,
+    shaped_encoder,
 )
+from friend_training.nn.tokenizer import Tokenizer
+from friend_training.nn.training import make_optimizers
 from friend_training.nn.word_input import TokenReader, VocabularyReader, word_reader
 
 SHAPE = WordEncoderShape(word=8, affix=4, width=6, layers=1)

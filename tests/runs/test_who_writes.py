@@ -10,9 +10,9 @@ import pytest
 from friend_training.core.pool import InShards
 from friend_training.loop.algorithm import Loop, Models, friend_train
 from friend_training.loop.plan import LoopSettings
-from friend_training.runs import processes
+from friend_training.runs import files
 from friend_training.runs.checkpoints import checkpoint_digest, copy_checkpoint, save_checkpoint
-from friend_training.runs.processes import is_first, rank, world
+from friend_training.runs.files import is_first, rank, world
 from friend_training.runs.steps import Prepare
 from helpers import patience
 from helpers.toy_runs import SETTINGS, plan, start, two_friends
@@ -48,7 +48,7 @@ def test_the_second_waits_for_what_the_first_records(tmp_path: Path, monkeypatch
         looks.append(seconds)
         time.sleep(seconds)
 
-    monkeypatch.setattr(processes, "time", SimpleNamespace(sleep=look))
+    monkeypatch.setattr(files, "time", SimpleNamespace(sleep=look))
 
     def follow() -> None:
         found.append(run.do(Prepare("alone"), lambda: did.append("alone") or {}))

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.nn.pretraining import pretrain_word_encoder
-from friend_training.nn.word_encoder import WordEncoderShape
+from friend_training.nn.encoder import WordEncoderShape, pretrain_word_encoder
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,12 @@
 """Agreement and results examined: the paper's theory, its simulation, and statistics.
 
-error_rates     how often a label is wrong although friends agree (section 3.2), in the paper's form and corrected
-simulation      the same, drawn with explicit labels and translation tables
-agreement       what two friends agreed on, against what theory expects
+error_rates     how often a label is wrong although friends agree (section 3.2), in the paper's form and corrected,
+                and simulated with explicit labels and translation tables
+agreement       what two friends agreed on, against what theory expects; how often confidences are right
 three_friends   accuracy without labels, from three friends
 votes           the true label and the reliability of each source, from three opinions or more
 audit           the units a person should look at, and the precision of what was chosen
 significance    paired bootstrap
-calibration     how often confidences are right
 """
 
 from typing import TYPE_CHECKING
@@ -50,7 +49,9 @@ if TYPE_CHECKING:
         AgreementReport,
         agreement_report,
         error_correlation,
+        expected_calibration_error,
         measured_epsilon,
+        reliability,
     )
     from friend_training.analysis.audit import (
         PrecisionInterval,
@@ -60,24 +61,30 @@ if TYPE_CHECKING:
         precision_interval,
         questions,
     )
-    from friend_training.analysis.calibration import expected_calibration_error, reliability
     from friend_training.analysis.error_rates import (
         corrected_error_rate,
         match_probability,
         needed_friend_accuracy,
         needed_size,
         printed_error_rate,
+        simulate_agreement,
         uniform_epsilon,
     )
     from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap, paired_bootstraps
-    from friend_training.analysis.simulation import simulate_agreement
     from friend_training.analysis.three_friends import Triangle, triangle_of_predictions, triangles_of_run
     from friend_training.analysis.votes import Votes, count_votes
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "agreement": ("AgreementReport", "agreement_report", "error_correlation", "measured_epsilon"),
+            "agreement": (
+                "AgreementReport",
+                "agreement_report",
+                "error_correlation",
+                "expected_calibration_error",
+                "measured_epsilon",
+                "reliability",
+            ),
             "audit": (
                 "PrecisionInterval",
                 "Question",
@@ -86,17 +93,16 @@ else:
                 "precision_interval",
                 "questions",
             ),
-            "calibration": ("expected_calibration_error", "reliability"),
             "error_rates": (
                 "corrected_error_rate",
                 "match_probability",
                 "needed_friend_accuracy",
                 "needed_size",
                 "printed_error_rate",
+                "simulate_agreement",
                 "uniform_epsilon",
             ),
             "significance": ("Comparison", "Metric", "paired_bootstrap", "paired_bootstraps"),
-            "simulation": ("simulate_agreement",),
             "three_friends": ("Triangle", "triangle_of_predictions", "triangles_of_run"),
             "votes": ("Votes", "count_votes"),
         },

@@ -1,4 +1,7 @@
-"""What two friends agreed on, how wrong it was, and what theory expects. Needs gold labels."""
+"""What two friends agreed on, how wrong it was, and what theory expects, and how often a confidence is right.
+
+All of it needs gold labels.
+"""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from friend_training.analysis.error_rates import (
     binomial_standard_error,
@@ -15,7 +18,7 @@ from friend_training.analysis.error_rates import (
     printed_error_rate,
 )
 from friend_training.core.friendship import Friendship, Match
-from friend_training.core.task import Prediction
+from friend_training.core.task import Prediction, checked
 from friend_training.errors import ConfigError
 
 # What the theory takes as given and is measured for a real pair of friends: its effective ε (which needs no gold
@@ -214,3 +217,35 @@ def agreement_report(
 
 def _share(values: NDArray[np.bool_]) -> float | None:
     return float(values.mean()) if values.size else None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The units whose confidence lies in [low, high); the last bin has 1 too. An empty bin has zeros."""
+
+    low: float
+    high: float
+    count: int
+    confidence: float
+    accuracy: float
+
+
+def reliability(confidences: ArrayLike, correct: ArrayLike, *, bins: int = 10) -> list[Bin]:
+    """Bins of equal width, each with its mean confidence and the share that is right."""
+    scores, right = checked(confidences, correct)
+    edges = np.linspace(0, 1, bins + 1)
+    places = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, bins - 1)
+    result = []
+    for index in range(bins):
+        inside = places == index
+        count = int(inside.sum())
+        mean = float(scores[inside].mean()) if count else 0.0
+        accuracy = float(right[inside].mean()) if count else 0.0
+        result.append(Bin(float(edges[index]), float(edges[index + 1]), count, mean, accuracy))
+    return result
+
+
+def expected_calibration_error(bins: Sequence[Bin]) -> float:
+    """The mean gap between confidence and accuracy over the bins, weighted by their counts."""
+    total = sum(bin.count for bin in bins)
+    return sum(bin.count * abs(bin.accuracy - bin.confidence) for bin in bins) / total if total else 0.0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 
 Metric = Callable[[Counts], Counts]
 

@@ -20,9 +20,9 @@ from friend_training.analysis.error_rates import (
     needed_friend_accuracy,
     needed_size,
     printed_error_rate,
+    simulate_agreement,
     uniform_epsilon,
 )
-from friend_training.analysis.simulation import simulate_agreement
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
 from friend_training.cli.options import DataDir
@@ -236,7 +236,7 @@ def friends(
 
     Try: friend-train friends emotion.jsonl polarity.jsonl stars.jsonl
     """
-    from friend_training.core.yaml_values import read_yaml
+    from friend_training.core.limits import read_yaml
     from friend_training.friendships.candidates import means_of, rank_friends, read_predictions
 
     tasks = [read_predictions(file) for file in files]

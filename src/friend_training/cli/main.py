@@ -25,7 +25,7 @@ from friend_training.cli.publish import export, inspect, report, serve
 from friend_training.cli.run import config, demo, resume, run
 from friend_training.cli.show import show, verify
 from friend_training.errors import ConfigError, FriendTrainingError, naming_missing_packages
-from friend_training.runs.processes import world
+from friend_training.runs.files import world
 
 WRONG_INPUT = 2
 """The exit code for anything that is wrong with what was given; typer uses the same for wrong options."""

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from friend_training.cli.options import DataDir, DeviceOfRun
 from friend_training.errors import RunError
-from friend_training.runs.processes import is_first
+from friend_training.runs.files import is_first
 
 # friend-train config: which configs there are, and what one says in full.
 

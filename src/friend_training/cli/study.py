@@ -10,7 +10,7 @@ from friend_training.cli.progress import resumable
 from friend_training.cli.results import test_table
 from friend_training.report.names import duration
 from friend_training.report.progress import watching
-from friend_training.runs.processes import is_first
+from friend_training.runs.files import is_first
 from friend_training.study.sections import Config
 
 

@@ -1,13 +1,13 @@
 """The paper's section 3, for tasks of any kind: what a task, a friendship and a selector are. It imports no torch.
 
-task          a task's four verbs (fit, predict, evaluate, save and load), its predictions and pseudo-labels
-friendship    two translations into a common space and a matcher (Eq. 4); several friends of one task
-selector      the augmented selector (Eq. 5): rules, thresholds, balance, and the reason for every decision
-pool          unlabeled inputs, in memory or in shards
-counts        what `evaluate` returns: counts per example, which add up to metrics
-seeds         every random choice derives from the run's seed
-limits        how large a file from elsewhere may be
-yaml_values   YAML read without surprises
+task         a task's four verbs (fit, predict, evaluate, save and load), its predictions and pseudo-labels;
+             what `evaluate` returns: counts per example, which add up to metrics
+friendship   two translations into a common space and a matcher (Eq. 4); several friends of one task; labels that
+             friends decide on together
+selector     the augmented selector (Eq. 5): rules, thresholds, balance, and the reason for every decision
+pool         unlabeled inputs, in memory or in shards
+seeds        every random choice derives from the run's seed
+limits       how large a file from elsewhere may be; YAML read without surprises
 """
 
 from typing import TYPE_CHECKING
@@ -56,9 +56,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from friend_training.core.counts import PRF, Counts, Evaluation, group_counts
     from friend_training.core.friendship import Aggregation, Friendship, Match, Matcher, Merge, Translation
-    from friend_training.core.limits import Limits
+    from friend_training.core.limits import Limits, read_yaml
     from friend_training.core.pool import Inputs, Pool, SetAside, ShardSource, as_pool
     from friend_training.core.seeds import derived_seed, draws
     from friend_training.core.selector import (
@@ -76,15 +75,24 @@ if TYPE_CHECKING:
         TotalAgreement,
         gold_shares,
     )
-    from friend_training.core.task import FitPlan, FitSummary, Input, Prediction, PseudoLabel, Task
-    from friend_training.core.yaml_values import read_yaml
+    from friend_training.core.task import (
+        PRF,
+        Counts,
+        Evaluation,
+        FitPlan,
+        FitSummary,
+        Input,
+        Prediction,
+        PseudoLabel,
+        Task,
+        group_counts,
+    )
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "counts": ("PRF", "Counts", "Evaluation", "group_counts"),
             "friendship": ("Aggregation", "Friendship", "Match", "Matcher", "Merge", "Translation"),
-            "limits": ("Limits",),
+            "limits": ("Limits", "read_yaml"),
             "pool": ("Inputs", "Pool", "SetAside", "ShardSource", "as_pool"),
             "seeds": ("derived_seed", "draws"),
             "selector": (
@@ -102,7 +110,17 @@ else:
                 "TotalAgreement",
                 "gold_shares",
             ),
-            "task": ("FitPlan", "FitSummary", "Input", "Prediction", "PseudoLabel", "Task"),
-            "yaml_values": ("read_yaml",),
+            "task": (
+                "PRF",
+                "Counts",
+                "Evaluation",
+                "FitPlan",
+                "FitSummary",
+                "Input",
+                "Prediction",
+                "PseudoLabel",
+                "Task",
+                "group_counts",
+            ),
         },
     )

@@ -150,7 +150,7 @@ class Scores:
     """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
 
     `label` is the kind of each label or, where it has none, its JSON; only a selector that balances uses it. `learned`
-    is P(right) by a score that was fitted on dev (loop/gate.py), if there is one.
+    is P(right) by a score that was fitted on dev (loop/selection.py), if there is one.
     """
 
     unit: Sequence[str]
@@ -196,7 +196,8 @@ class Selector:
     `content` "only" leaves out labels without content. `weight` is what a chosen label weighs in training: "one", or
     its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
     of every label the best are chosen until its share is full; labels without a share are not chosen. `score` "learned"
-    takes for the overall score the probability of being right that is fitted on dev in each iteration (loop/gate.py).
+    takes for the overall score the probability of being right that is fitted on dev in each iteration
+    (loop/selection.py).
     """
 
     pick: Pick
@@ -252,7 +253,7 @@ class Selector:
         """s_k and r_t of section 4.3, or P(right); NaN for units that are rejected for want of a match."""
         if self.score == "learned":
             if scores.learned is None:
-                raise ConfigError("selector: score 'learned' is fitted on dev first (loop/gate.py)")
+                raise ConfigError("selector: score 'learned' is fitted on dev first (loop/selection.py)")
             return scores.learned
         if self.confidence_weight == 1:
             return scores.confidence

@@ -9,12 +9,12 @@ import numpy as np
 
 from friend_training.analysis.metrics import metric_spec
 from friend_training.analysis.significance import ENOUGH_SEEDS, SIGNIFICANT, Comparison, Metric, paired_bootstraps
-from friend_training.core.counts import Counts
+from friend_training.core.task import Counts
 from friend_training.errors import DataError
 from friend_training.experiments.results import Result
 from friend_training.experiments.tables import Cell, Column, Table, build_table, columns_of
 from friend_training.methods.registry import METHODS
-from friend_training.runs.counts import load_counts
+from friend_training.runs.inputs import load_counts
 from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 from friend_training.tasks.csrl.metrics import f1_overall_of
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.experiments.results import done, settings_id
 from friend_training.methods.registry import with_needed

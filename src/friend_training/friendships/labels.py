@@ -12,9 +12,8 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from friend_training.core.counts import Counts, ratio
 from friend_training.core.friendship import Friendship, Match, Propose, Translation
-from friend_training.core.task import Prediction
+from friend_training.core.task import Counts, Prediction, ratio
 from friend_training.errors import ConfigError, DataError
 
 Meaning = Hashable | Collection[Hashable] | None

@@ -17,8 +17,7 @@ from friend_training.inference.transformers_model import FriendTrainedConfig, Fr
 from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
-from friend_training.runs.manifest import check_file
-from friend_training.runs.run import Run
+from friend_training.runs.run import Run, check_file
 from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
 from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.kinds import kind_of

@@ -3,9 +3,8 @@
 algorithm    the loop, line by line as in the paper
 plan         what a run does: data, selector and training of each task, and how many iterations
 labelling    one shard of the pool: every task predicts, every friendship matches
-selection    the selectors' decisions on a labelled iteration
+selection    the selectors' decisions on a labelled iteration, by Eq. 5 or by a score that is learned on dev
 thresholds   pick thresholds found on dev: estimated, or promised
-gate         a score that is learned on dev: how probably a pseudo-label is right
 engines/     where shards are labelled: processes of this machine, or a Ray cluster
 """
 
@@ -30,18 +29,18 @@ __all__ = [
 
 if TYPE_CHECKING:
     from friend_training.loop.algorithm import Outcome, friend_train, outcome
-    from friend_training.loop.gate import LearnedScore
     from friend_training.loop.labelling import Audit, Engine, label_shard
     from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+    from friend_training.loop.selection import LearnedScore
     from friend_training.loop.thresholds import Probe
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
             "algorithm": ("Outcome", "friend_train", "outcome"),
-            "gate": ("LearnedScore",),
             "labelling": ("Audit", "Engine", "label_shard"),
             "plan": ("LoopSettings", "TaskPlan", "Training", "fixed_friend"),
+            "selection": ("LearnedScore",),
             "thresholds": ("Probe",),
         },
     )

@@ -18,16 +18,14 @@ from typing import Any
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from friend_training.core.counts import Evaluation
 from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs, InShards, Pool, as_pool
 from friend_training.core.seeds import derived_seed
-from friend_training.core.task import FitPlan, PseudoLabel, Task
+from friend_training.core.task import Evaluation, FitPlan, PseudoLabel, Task
 from friend_training.errors import FriendTrainingError
-from friend_training.loop.gate import LearnedScore
 from friend_training.loop.labelling import Audit, Checkpoint, Engine, Labelled, Labels, LabelWork
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
-from friend_training.loop.selection import select_iteration
+from friend_training.loop.selection import LearnedScore, select_iteration
 from friend_training.loop.thresholds import agreement_on_dev, copying, decided, find_on_dev, probed
 from friend_training.runs.checkpoints import (
     TRAINING,
@@ -39,9 +37,8 @@ from friend_training.runs.checkpoints import (
     save_checkpoint,
 )
 from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
-from friend_training.runs.counts import add_counts
-from friend_training.runs.files import write_text
-from friend_training.runs.processes import is_first, world
+from friend_training.runs.files import is_first, world, write_text
+from friend_training.runs.inputs import add_counts
 from friend_training.runs.progress import Listener, PaceKeeper, ResultListener, Silence
 from friend_training.runs.run import Run, digest_on_record
 from friend_training.runs.steps import (

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from friend_training.core.friendship import Aggregation, Friendship, aggregate_matches
-from friend_training.core.joint import decide, ranking
+from friend_training.core.friendship import Aggregation, Friendship, aggregate_matches, decide, ranking
 from friend_training.core.pool import SetAside, ShardSource
 from friend_training.core.task import Input, Prediction, Task
 from friend_training.errors import FriendTrainingError

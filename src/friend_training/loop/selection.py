@@ -1,20 +1,243 @@
 """Select from the labelled shards of one iteration: the second half of Algorithm 1's inner loop.
 
 Both passes stream over the store; what stays in memory is one shard and the numbers a selector holds.
+
+A selector can go by a learned score instead of Eq. 5: a logistic regression on dev, labelled as if it had no labels,
+says how probably a pseudo-label is right. It sees the log-odds of the confidence, the matching score of every friend
+(and that there was none), margin where the store has it, length and kind of the label, number of opinions. Its
+coefficients say what each of them is worth. Every dev unit gets its own score from a fit that has not seen its input,
+so that thresholds can be found on the same dev.
 """
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from scipy.stats import rankdata
 
+from friend_training.core.seeds import draws
 from friend_training.core.selector import Cutoff, FloatColumn, Line, Selector, Share
 from friend_training.runs.corrections import Ruling, overruled, places_of, with_labels_by_hand
 from friend_training.runs.store import Store, scores_of, with_decisions
+
+Column = NDArray[np.float64]
+
+FEWEST_UNITS = 100
+"""With fewer dev units nothing is fitted, and the score is the paper's mix of confidence and match."""
+
+FEWEST_OF_EACH = 20
+"""So many must be right, and so many wrong."""
+
+FEWEST_OF_KIND = 10
+"""A kind of label that dev has more rarely has no coefficient of its own."""
+
+FOLDS = 5
+
+_PENALTY = 1.0
+"""On the squares of the coefficients of features that have a deviation of 1."""
+
+_SUREST = 1e-4
+"""Confidences are held this far from 0 and 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """What one unit of a feature adds to the log-odds of being right, all else being equal."""
+
+    feature: str
+    log_odds: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedScore:
+    """A fitted score. `friends` and `kinds` are those that it knows; any other kind counts as the average one.
+
+    `ranking` is the share of pairs of one right and one wrong dev unit in which a score puts the right one first: this
+    score (of units that its fit has not seen) and the paper's mix. `scale` and `shift` make the log-odds of unseen
+    units meet how often they are right.
+    """
+
+    friends: tuple[str, ...]
+    kinds: tuple[str, ...]
+    numbers: tuple[str, ...]
+    intercept: float
+    coefficients: tuple[Coefficient, ...]
+    scale: float
+    shift: float
+    units: int
+    right: int
+    ranking: Mapping[str, float]
+
+    def __call__(self, rows: pa.Table) -> Column:
+        """P(right) of each row of a labelled store."""
+        features = np.column_stack(list(_features(rows, self.friends, self.kinds, self.numbers).values()))
+        odds = self.intercept + features @ np.array([one.log_odds for one in self.coefficients])
+        return np.asarray(expit(self.shift + self.scale * odds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the record of a step has it; `from_dict` reads it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> "LearnedScore":
+        coefficients = tuple(Coefficient(**one) for one in record["coefficients"])
+        names = {name: tuple(record[name]) for name in ("friends", "kinds", "numbers")}
+        return cls(**{**record, **names, "coefficients": coefficients})
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What came of fitting a score on dev: the score, with P(right) of the dev units; or why there is none."""
+
+    score: LearnedScore | None
+    on_dev: Column
+    why_not: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"why_not": self.why_not} if self.score is None else self.score.as_dict()
+
+
+def fit_gate(rows: pa.Table, paper: Column) -> Gate:
+    """Fit the score on rows of a labelled store whose `correct` is known; `paper` is the paper's score of each."""
+    right = rows["correct"].to_numpy(zero_copy_only=False).astype(np.bool_)
+    rarer = int(min(right.sum(), (~right).sum()))
+    if len(right) < FEWEST_UNITS or rarer < FEWEST_OF_EACH:
+        why = (
+            f"dev has {len(right)} units, {int(right.sum())} of them right: a learned score needs {FEWEST_UNITS},"
+            f" at least {FEWEST_OF_EACH} right and {FEWEST_OF_EACH} wrong; the paper's score is taken"
+        )
+        return Gate(None, paper, why)
+    friends = sorted({name for matches in rows["matches"].to_pylist() for name, _ in matches})
+    counts = Counter(_kinds(rows))
+    kinds = sorted(kind for kind, count in counts.items() if count >= FEWEST_OF_KIND)
+    numbers = [name for name in ("margin",) if name in rows.column_names]
+    columns = _features(rows, friends, kinds if len(kinds) > 1 else [], numbers)
+    features = np.column_stack(list(columns.values()))
+    fold = draws(rows["input"].to_pylist(), "fold") % FOLDS
+    odds = np.zeros(len(right))
+    for held in range(FOLDS):
+        out = fold == held
+        if out.any():
+            odds[out] = _odds(_fit(features[~out], right[~out]), features[out])
+    shift, scale = _platt(odds, right)
+    fit = _fit(features, right)
+    unseen = np.asarray(expit(shift + scale * odds))
+    score = LearnedScore(
+        friends=tuple(friends),
+        kinds=tuple(kinds) if len(kinds) > 1 else (),
+        numbers=tuple(numbers),
+        intercept=float(fit.weights[0]),
+        coefficients=tuple(
+            Coefficient(name, float(weight), float(error))
+            for name, weight, error in zip(columns, fit.weights[1:], fit.errors, strict=True)
+        ),
+        scale=scale,
+        shift=shift,
+        units=len(right),
+        right=int(right.sum()),
+        ranking={"learned": ranked_right(unseen, right), "paper": ranked_right(paper, right)},
+    )
+    return Gate(score, unseen)
+
+
+def ranked_right(scores: Column, right: NDArray[np.bool_]) -> float:
+    """Of all pairs of a right and a wrong unit the share in which the right one scores higher; equal counts half.
+
+    Units without a score (NaN) come last.
+    """
+    ranks = rankdata(np.where(np.isnan(scores), -np.inf, scores))
+    good, bad = int(right.sum()), int((~right).sum())
+    return float((ranks[right].sum() - good * (good + 1) / 2) / (good * bad)) if good and bad else 0.5
+
+
+def _kinds(rows: pa.Table) -> list[str]:
+    found: list[str] = pc.coalesce(rows["kind"], rows["label"]).to_pylist()
+    return found
+
+
+def _features(
+    rows: pa.Table, friends: Sequence[str], kinds: Sequence[str], numbers: Sequence[str]
+) -> dict[str, Column]:
+    """The columns by name. Nothing to match is a match of 0 and a column of its own."""
+    columns: dict[str, Column] = {
+        "confidence, log-odds": logit(np.clip(rows["confidence"].to_numpy(), _SUREST, 1 - _SUREST))
+    }
+    matches = [dict(found) for found in rows["matches"].to_pylist()]
+    opinions = np.zeros(len(rows))
+    for friend in friends:
+        match = np.array([found.get(friend) for found in matches], np.float64)  # None → NaN
+        opinions += ~np.isnan(match)
+        columns[f"match of {friend}"] = np.nan_to_num(match)
+        columns[f"nothing to match for {friend}"] = np.isnan(match).astype(np.float64)
+    if len(friends) > 1:
+        columns["number of opinions"] = opinions
+    for name in numbers:
+        columns[name] = np.nan_to_num(rows[name].to_numpy(zero_copy_only=False).astype(np.float64))
+    columns["has content"] = rows["content"].to_numpy(zero_copy_only=False).astype(np.float64)
+    columns["length of the label, log"] = np.log(pc.utf8_length(rows["label"]).to_numpy().astype(np.float64))
+    of_row = _kinds(rows)
+    for kind in kinds:
+        columns[f"kind {kind}"] = np.array([name == kind for name in of_row], np.float64)
+    return columns
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    weights: Column  # intercept first
+    errors: Column
+
+
+def _odds(fit: _Fit, features: Column) -> Column:
+    return np.asarray(fit.weights[0] + features @ fit.weights[1:])
+
+
+def _fit(features: Column, right: NDArray[np.bool_]) -> _Fit:
+    """Logistic regression with a penalty on standardised features; weights and errors are per unit of the raw ones."""
+    mean, deviation = features.mean(0), features.std(0)
+    varied = deviation > 1e-12
+    scaled = (features[:, varied] - mean[varied]) / deviation[varied]
+    design = np.column_stack([np.ones(len(right)), scaled])
+    penalty = np.full(design.shape[1], _PENALTY)
+    penalty[0] = 0.0
+    found = _minimum(design, right, penalty)
+    p = expit(design @ found)
+    information = (design * (p * (1 - p))[:, None]).T @ design + np.diag(penalty)
+    errors = np.sqrt(np.diag(np.linalg.inv(information)))
+    weights, raw_errors = np.zeros(features.shape[1]), np.zeros(features.shape[1])
+    weights[varied] = found[1:] / deviation[varied]
+    raw_errors[varied] = errors[1:] / deviation[varied]
+    return _Fit(np.append(found[0] - weights @ mean, weights), raw_errors)
+
+
+def _platt(odds: Column, right: NDArray[np.bool_]) -> tuple[float, float]:
+    """Shift and scale under which log-odds meet how often units are right, held near 0 and 1 where dev is small."""
+    design = np.column_stack([np.ones(len(odds)), odds])
+    shift, scale = _minimum(design, right, np.array([1.0, 1.0]), towards=np.array([0.0, 1.0]))
+    return float(shift), float(max(scale, 1e-3))  # never turned round
+
+
+def _minimum(design: Column, right: NDArray[np.bool_], penalty: Column, towards: Column | None = None) -> Column:
+    """Weights of the least penalised negative log-likelihood."""
+    start = np.zeros(design.shape[1]) if towards is None else towards
+    signs = np.where(right, 1.0, -1.0)
+
+    def loss(weights: Column) -> tuple[float, Column]:
+        margins = signs * (design @ weights)
+        away = weights - start
+        value = np.logaddexp(0, -margins).sum() + (penalty * away**2).sum() / 2
+        return float(value), -design.T @ (signs * expit(-margins)) + penalty * away
+
+    solve: Callable[..., Any] = minimize
+    return np.asarray(solve(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12}).x)
 
 
 def select_iteration(
@@ -29,8 +252,8 @@ def select_iteration(
 ) -> dict[str, dict[str, Any]]:
     """Write the shards with their decisions and return, per task, what was chosen. Labelled shards stay as they are.
 
-    `learned` gives P(right) of rows, for the tasks whose selectors go by it (loop/gate.py). `by_hand` is what people
-    ruled on units, by task: it goes over what the selectors decide.
+    `learned` gives P(right) of rows, for the tasks whose selectors go by it. `by_hand` is what people ruled on
+    units, by task: it goes over what the selectors decide.
     """
     learned = learned or {}
     cutoffs = {}

@@ -22,12 +22,11 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from friend_training.core.counts import checked
 from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.selector import FalseDiscovery, Nothing, Precision, Scores, Selector, Threshold
-from friend_training.core.task import Prediction, Task
-from friend_training.loop.gate import Gate, LearnedScore, fit_gate
+from friend_training.core.task import Prediction, Task, checked
 from friend_training.loop.labelling import label_shard
+from friend_training.loop.selection import Gate, LearnedScore, fit_gate
 from friend_training.runs.store import scores_of
 
 _EDGE = 1e-6

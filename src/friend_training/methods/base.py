@@ -17,9 +17,16 @@ from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_pl
 from friend_training.methods.update import batches
 from friend_training.nn.encoder import open_encoder
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.memory import device_of, explain_full_device
 from friend_training.nn.task import NetworkTask, network_task
-from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
+from friend_training.nn.training import (
+    Learning,
+    device_of,
+    explain_full_device,
+    gradients_of,
+    learn,
+    seed_everything,
+    weighted_mean,
+)
 from friend_training.runs.checkpoints import save_checkpoint
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run

@@ -28,9 +28,9 @@ from friend_training.loop.algorithm import Outcome, friend_train
 from friend_training.loop.labelling import Audit
 from friend_training.loop.plan import LoopSettings, TaskPlan
 from friend_training.methods.update import InsideTask, going_on, mixed_batches
-from friend_training.nn.distributed import pseudo_parts, whole_or_parts
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.interfaces import Batch
+from friend_training.nn.parallel import pseudo_parts, whole_or_parts
 from friend_training.nn.task import NetworkTask, network_task
 from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
 from friend_training.runs.progress import Listener

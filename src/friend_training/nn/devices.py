@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from friend_training.errors import ConfigError
-from friend_training.runs.processes import local_rank
+from friend_training.runs.files import local_rank
 
 AUTO = "auto"
 """A graphics card (of several processes each takes its own), else Apple's, else the processor."""

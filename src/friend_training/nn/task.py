@@ -13,28 +13,25 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from friend_training.core.counts import Evaluation
-from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, Task
+from friend_training.core.task import Evaluation, FitPlan, FitSummary, Prediction, PseudoLabel, Task
 from friend_training.errors import DataError, RunError, UnsupportedTaskError
-from friend_training.nn.batching import in_batches
 from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device, put_on
-from friend_training.nn.distributed import gathered, pseudo_parts, put_together, whole_or_parts
 from friend_training.nn.encoder import compute_in, open_encoder, shaped_encoder, with_byte_dropout
 from friend_training.nn.heads import Head
-from friend_training.nn.interfaces import Definition, RankingDefinition
-from friend_training.nn.memory import explain_full_device
-from friend_training.nn.threads import side_by_side
+from friend_training.nn.interfaces import Definition, RankingDefinition, in_batches
+from friend_training.nn.parallel import gathered, pseudo_parts, put_together, side_by_side, whole_or_parts
 from friend_training.nn.training import (
     Losses,
     Progress,
     TrainingSettings,
+    explain_full_device,
     no_progress,
     save_weights,
     seed_everything,
     train,
 )
 from friend_training.runs.checkpoints import checkpoint_digest
-from friend_training.runs.processes import rank, world
+from friend_training.runs.files import rank, world
 
 
 class NetworkTask(Task, Protocol):

@@ -1,22 +1,84 @@
-"""One training loop for all tasks: gold and chosen pseudo-labels in one shuffled union, Eq. 1, best weights on dev."""
+"""One training loop for all tasks: gold and chosen pseudo-labels in one shuffled union, Eq. 1, best weights on dev.
 
-from collections.abc import Callable, Sequence
+AdamW for the network, lazy Adam for the rows of sparse embeddings, one schedule and one clipping for both. A device
+that runs out of memory is told as one of our own errors that names the setting to lower.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan, FitSummary
-from friend_training.nn import distributed
-from friend_training.nn.distributed import Items, batches_by_hand
-from friend_training.nn.encoder import Precision
+from friend_training.errors import DeviceMemoryError
+from friend_training.nn import parallel
+from friend_training.nn.encoder import AnyEncoder, Precision
 from friend_training.nn.heads import unit_losses
-from friend_training.nn.optimizer import clip_gradients, make_optimizers, warm_up_then_decay
-from friend_training.nn.threads import Hands
+from friend_training.nn.parallel import Hands, Items, batches_by_hand
+
+WITH_FUSED_ADAM = ("cpu", "cuda")
+"""Devices on which all versions of torch that we take have AdamW in one kernel."""
+
+
+def make_optimizers(
+    module: nn.Module, *, encoder_rate: float, head_rate: float, weight_decay: float
+) -> list[torch.optim.Optimizer]:
+    """Rows of an embedding table that a batch does not touch cost nothing: SparseAdam leaves them alone.
+
+    Where a device has no sparse gradients (`nn.devices.put_on`) tables are weights like all others.
+    """
+    encoders = [part for part in module.modules() if isinstance(part, AnyEncoder)]
+    inside_encoders = [part for encoder in encoders for part in encoder.modules()]
+    tables = [part for part in inside_encoders if isinstance(part, nn.Embedding | nn.EmbeddingBag) and part.sparse]
+    rows = [table.weight for table in tables]
+    row_ids = {id(weight) for weight in rows}
+    encoder_weights = [p for encoder in encoders for p in encoder.parameters() if id(p) not in row_ids]
+    inside = row_ids | {id(weight) for weight in encoder_weights}
+    head_weights = [p for p in module.parameters() if id(p) not in inside]
+    groups = [
+        *_decayed(encoder_weights, encoder_rate, weight_decay),
+        *_decayed(head_weights, head_rate, weight_decay),
+    ]
+    optimizers: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, fused=_can_be_fused(module))]
+    if rows:
+        optimizers.append(torch.optim.SparseAdam(rows, lr=encoder_rate))
+    return optimizers
+
+
+def _can_be_fused(module: nn.Module) -> bool:
+    return all(weight.device.type in WITH_FUSED_ADAM for weight in module.parameters())
+
+
+def _decayed(weights: list[nn.Parameter], rate: float, weight_decay: float) -> list[dict[str, object]]:
+    """Biases and normalisation gains are not decayed."""
+    return [
+        {"params": [w for w in weights if w.dim() > 1], "lr": rate, "weight_decay": weight_decay},
+        {"params": [w for w in weights if w.dim() <= 1], "lr": rate, "weight_decay": 0.0},
+    ]
+
+
+def warm_up_then_decay(step: int, *, steps: int, warm_up: float) -> float:
+    """Up to 1 over the first `warm_up` share of the steps, then linearly down to 0."""
+    rising = max(1, math.ceil(warm_up * steps))
+    return (step + 1) / rising if step < rising else max(0.0, (steps - step) / max(1, steps - rising))
+
+
+def clip_gradients(weights: Iterable[nn.Parameter], maximum: float) -> None:
+    """Scale all gradients, dense and sparse, so that their common norm is at most `maximum`."""
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    values: list[Tensor] = [g.coalesce().values() if g.is_sparse else g for g in gradients]
+    norm = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(value) for value in values]))
+    if norm > maximum:
+        for gradient in gradients:
+            gradient.mul_(maximum / (norm + 1e-6))
+
 
 Progress = Callable[[int, int], None]
 """Told from time to time how many of how many are done."""
@@ -71,7 +133,7 @@ def train(
             else:
                 (whole,) = batch
                 loss = weighted_mean(unit_losses(network(whole), whole.targets), whole.weights)
-                distributed.backward(loss, [network])
+                parallel.backward(loss, [network])
             if losses is not None and step % TELL_EVERY == 0:
                 losses(step, float(loss.detach()))
 
@@ -105,7 +167,7 @@ def gradients_of(loss: Loss, networks: Sequence[nn.Module]) -> Callable[[int], N
     """The gradients of one loss over all networks."""
 
     def gradients(step: int) -> None:
-        distributed.backward(loss(networks, step), networks)
+        parallel.backward(loss(networks, step), networks)
 
     return gradients
 
@@ -113,9 +175,9 @@ def gradients_of(loss: Loss, networks: Sequence[nn.Module]) -> Callable[[int], N
 def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress: Progress) -> FitSummary:
     """The training loop: train in place and leave the weights that were best on dev.
 
-    Of several processes all do (`nn.processes`). Networks stay on the device where they are.
+    Of several processes all do (`nn.parallel`). Networks stay on the device where they are.
     """
-    distributed.begin_alike([*what.networks, *what.kept], plan.seed)
+    parallel.begin_alike([*what.networks, *what.kept], plan.seed)
     learners = [_Learner(network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
     evaluations_without_gain, step = 0, 0
@@ -129,7 +191,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
         if step % TELL_EVERY == 0:
             progress(step, plan.steps)
         if step % settings.look_every == 0 or step == plan.steps:
-            score = distributed.agreed(what.dev_score())
+            score = parallel.agreed(what.dev_score())
             evaluations_without_gain = 0 if score > best_score else evaluations_without_gain + 1
             if score > best_score:
                 best_score, best_step = score, step
@@ -169,7 +231,7 @@ def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
 
     Of several processes each gets its share of the mean over all of them. A unit without a weight does not count.
     """
-    return distributed.mean(losses[: len(weights)] * weights)
+    return parallel.mean(losses[: len(weights)] * weights)
 
 
 def copy_weights(network: nn.Module) -> dict[str, Tensor]:
@@ -184,3 +246,24 @@ def save_weights(network: nn.Module, path: Path) -> None:
 def seed_everything(seed: int) -> None:
     """All that training draws from (initial weights, dropout); the order of batches has a generator of its own."""
     torch.manual_seed(seed)
+
+
+SizeSetting = Literal["batch_size", "labelling_pieces"]
+"""The settings that decide how much is on the device at once: in training, and in labelling."""
+
+
+def device_of(network: nn.Module) -> torch.device:
+    return next(network.parameters()).device
+
+
+@contextmanager
+def explain_full_device(
+    task: str, settings: TrainingSettings, setting: SizeSetting, device: torch.device
+) -> Iterator[None]:
+    """Around what computes. CUDA has an error of its own for this, MPS only says so."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not isinstance(error, torch.OutOfMemoryError) and "out of memory" not in str(error):
+            raise
+        raise DeviceMemoryError(task, setting, getattr(settings, setting), str(device)) from error

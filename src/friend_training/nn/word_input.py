@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from friend_training.core.task import PseudoLabel
-from friend_training.nn.batching import pad
-from friend_training.nn.encoder import Encoder
+from friend_training.nn.encoder import AFFIXES, PADDING, UNKNOWN, Encoder, WordEncoder, WordVocabulary, is_word_encoder
+from friend_training.nn.interfaces import pad
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.nn.word_encoder import AFFIXES, PADDING, UNKNOWN, WordEncoder, WordVocabulary, is_word_encoder
 from friend_training.types import Words, running_text, words_of
 
 Row = NDArray[np.int64]

@@ -35,8 +35,7 @@ from friend_training.report.scores import (
 )
 from friend_training.runs.files import read_json_object, write_text
 from friend_training.runs.inputs import saved_gold, saved_inputs
-from friend_training.runs.manifest import check_file
-from friend_training.runs.run import Run
+from friend_training.runs.run import Run, check_file
 from friend_training.runs.steps import KINDS_OF_WORK
 from friend_training.study.folders import read_notes
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup, escape
 
-from friend_training.analysis.calibration import Bin, expected_calibration_error, reliability
+from friend_training.analysis.agreement import Bin, expected_calibration_error, reliability
 from friend_training.report.pseudo_labels import Bools, Floats, Units
 
 # The ground that plots are drawn on: a frame with two axes, as inline SVG.

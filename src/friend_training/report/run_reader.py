@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from friend_training import __version__
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError, RunError
 from friend_training.methods.registry import METHODS as KNOWN
 from friend_training.report.names import method_in_words
 from friend_training.runs.files import read_json_lines
-from friend_training.runs.manifest import check_file
-from friend_training.runs.run import Run
+from friend_training.runs.run import Run, check_file
 from friend_training.runs.steps import Select
 from friend_training.study.folders import check_config
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from friend_training.errors import FriendTrainingError, RunError
 from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.inputs import GOLD, INPUTS
-from friend_training.runs.manifest import check_file, files_on_record
-from friend_training.runs.run import FinishedStep, Run, finished_step
+from friend_training.runs.run import FinishedStep, Run, check_file, files_on_record, finished_step
 from friend_training.runs.steps import Label, Prepare, Select, Tidy, Train
 from friend_training.study.folders import RESULTS, check_config, shared_resources
 

@@ -1,15 +1,13 @@
 """A run on disk: a folder that can be stopped at any step and resumed, and that says how each of its labels came to be.
 
-run           the run folder and its finished steps
+run           the run folder, its finished steps, and the digests of its files
 steps         every kind of step, typed: the only file that knows the names of steps on disk
 store         pseudo-labels, one row per unit and iteration (Parquet)
 checkpoints   saved tasks; trainings that would end in the same bits are done once
 corrections   what people decided about pseudo-labels
-inputs        the texts and gold labels that a reader wants to see beside the store
-counts        what each test example got right, for significance tests
+inputs        what a reader wants to see beside the store: texts, gold labels, what each test example got right
 progress      how far a run is, for whoever watches it
-processes     which of several processes this is
-files         files that appear whole or not at all
+files         files that appear whole or not at all, and which of several processes writes them
 """
 
 from typing import TYPE_CHECKING

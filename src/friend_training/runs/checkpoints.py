@@ -11,8 +11,7 @@ from pydantic import TypeAdapter
 
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import RunError
-from friend_training.runs.files import atomic_folder
-from friend_training.runs.processes import is_first
+from friend_training.runs.files import atomic_folder, is_first
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
 

@@ -1,25 +1,29 @@
-"""What a reader wants to see beside the store: the texts of the pool and the labels of gold, saved in the run folder.
+"""What a reader wants to see beside the store: the pool's texts, gold labels, and what was right in each test example.
 
     inputs.parquet   id, input: the input as JSON, in the order of the pool
     gold.parquet     task, label: the label as JSON, written as the store writes labels
+    counts.npz       for each task a row of counts per test example: the material of significance tests
 
-The store knows inputs by their ids only. With these two files a run explains itself where its data are gone, or would
+The store knows inputs by their ids only. With these files a run explains itself where its data are gone, or would
 take minutes to be read and parsed again. Gold is written first: where the inputs are, all is there.
 """
 
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from friend_training.core.task import Input
+from friend_training.core.task import Counts, Input
 from friend_training.errors import RunError
-from friend_training.runs.manifest import check_file, recorded_file
+from friend_training.runs.run import check_file, recorded_file
 
 INPUTS, GOLD = "inputs.parquet", "gold.parquet"
 AT_A_TIME = 10_000
@@ -107,3 +111,33 @@ def _json(values: Iterable[Any]) -> list[str]:
 def _write(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
     with recorded_file(path) as temporary:
         pq.write_table(pa.table({name: pa.array(c, pa.string()) for name, c in columns.items()}), temporary)
+
+
+COUNTS = "counts.npz"
+
+_DAMAGED = (
+    *(ValueError, EOFError, KeyError, AttributeError, RuntimeError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""The errors of NumPy, and of the archive under it, for a file that is not what was written."""
+
+
+def add_counts(run: Path, task: str, counts: Counts) -> None:
+    """Save the counts of one task beside those of the others."""
+    before = load_counts(run / COUNTS) if (run / COUNTS).is_file() else {}
+    save_counts(run / COUNTS, before | {task: counts})
+
+
+def save_counts(path: Path, counts: dict[str, Counts]) -> None:
+    with recorded_file(path) as new, new.open("wb") as file:
+        np.savez_compressed(file, **{task: values.astype(np.float32) for task, values in counts.items()})  # type: ignore[arg-type]
+
+
+def load_counts(path: Path) -> dict[str, Counts]:
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            counts = {task: found[task].astype(np.float64) for task in found.files}
+    except (OSError, *_DAMAGED) as error:
+        raise RunError(f"{path}: expected the counts of a result; it is damaged ({error})") from error
+    check_file(path)
+    return counts

@@ -1,7 +1,7 @@
 """The run folder: everything one run is, on disk. It can be stopped anywhere and opened again.
 
 run.json            the version of this layout
-manifest.json       the digests of the files beside it, and the config as the run was begun (see manifest.py)
+manifest.json       files: the digests of what lies in the run folder itself; config: the text of config.yaml
 config.yaml         the config, as given
 fingerprints.json   the data it was made from
 environment.json    python, packages, platform, cores; in a study also the devices that computed
@@ -12,9 +12,15 @@ set-aside/          inputs of the pool that could not be read, with the reason
 corrections.jsonl   what people decided about pseudo-labels (see corrections.py)
 metrics.jsonl       every evaluation; no times in it, so that equal runs have equal bytes
 lock, writer        while a process writes the run: its lock, and the number of the process
+
+What a step writes (shards of the store, checkpoints, encoder, bridge) has its digest in the record of the step; a
+record, like the manifest, has its own digest in it. Before a file is replaced, the manifest has the digests of both,
+and afterwards of the new one alone: a process may be killed at any time, and its run is still what its manifest says.
 """
 
+import hashlib
 import json
+import logging
 import os
 import platform
 import re
@@ -32,22 +38,139 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from friend_training.errors import ConfigError, RunError
-from friend_training.runs.files import atomic_folder, explain_full_disk, standing, write_text
-from friend_training.runs.manifest import (
-    DIGEST,
-    MANIFEST,
-    begin_manifest,
-    check_file,
-    check_manifest,
-    damaged,
-    file_digest,
-    has_its_digest,
-    with_digest,
-    write_recorded,
+from friend_training.runs.files import (
+    atomic_file,
+    atomic_folder,
+    explain_full_disk,
+    is_first,
+    read_json_object,
+    standing,
+    wait_until,
+    write_text,
 )
-from friend_training.runs.processes import is_first, wait_until
 from friend_training.runs.steps import Evaluate, Step, Test, Train, done_by_all, parse_step
 from friend_training.runs.store import Store
+
+MANIFEST, CONFIG, _RUN = "manifest.json", "config.yaml", "run.json"
+
+DIGEST = "sha256"
+"""The key of a record's own digest, and the name of the digest that runs are made with."""
+
+_log = logging.getLogger("friend_training")
+_warned: set[Path] = set()
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, DIGEST).hexdigest()
+
+
+def with_digest(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record that says what it must be."""
+    return {**record, DIGEST: _record_digest(record)}
+
+
+def has_its_digest(record: Mapping[str, Any]) -> bool:
+    return bool(record.get(DIGEST) == _record_digest(record))
+
+
+def begin_manifest(folder: Path) -> None:
+    """Of a run folder that is complete and that nobody else has seen yet."""
+    there = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in (MANIFEST, CONFIG, _RUN))
+    files = {path.name: [file_digest(path)] for path in there}
+    _write_manifest(folder, {"files": files, "config": [(folder / CONFIG).read_text(encoding="utf-8")]})
+
+
+@contextmanager
+def recorded_file(path: Path) -> Iterator[Path]:
+    """`atomic_file` for a file of the run folder itself: the manifest knows it. Elsewhere it is `atomic_file`."""
+    with atomic_file(path) as temporary:
+        yield temporary
+        new = file_digest(temporary)
+        _expect_digests(path, {*_read_manifest(path.parent)["files"].get(path.name, ()), new})
+    _expect_digests(path, {new})
+
+
+def write_recorded(path: Path, text: str) -> None:
+    with recorded_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def check_file(path: Path) -> None:
+    """Refuse a file of the run folder itself that is not, to the bit, what the run wrote."""
+    expected = _read_manifest(path.parent)["files"].get(path.name)
+    if expected is None or not path.is_file() or file_digest(path) in expected:
+        return
+    raise damaged(path, path.parent)
+
+
+def damaged(path: Path, run: Path) -> RunError:
+    return RunError(
+        f"{path}: expected the bytes that the run wrote; it is damaged"
+        f" (`friend-train verify {run}` says what can be made again)"
+    )
+
+
+def files_on_record(folder: Path) -> list[str]:
+    """The names of the files of the run folder itself that the manifest knows."""
+    return list(_read_manifest(folder)["files"])
+
+
+def config_texts(folder: Path) -> list[str]:
+    """The text that config.yaml has had since the run was begun; two while it is being replaced, none if unknown."""
+    found: list[str] = _read_manifest(folder)["config"]
+    return found
+
+
+def write_config(folder: Path, text: str) -> None:
+    """The run itself changes its config."""
+    known = _read_manifest(folder)
+    if known["config"]:
+        _write_manifest(folder, {**known, "config": [(folder / CONFIG).read_text(encoding="utf-8"), text]})
+    write_text(folder / CONFIG, text)
+    if known["config"]:
+        _write_manifest(folder, {**known, "config": [text]})
+
+
+def check_manifest(folder: Path, *, has_digests: bool) -> None:
+    """When a run is opened: one of before there were digests is read with a warning."""
+    if has_digests:
+        if not (folder / MANIFEST).is_file():
+            raise RunError(f"{folder}: its {MANIFEST} is missing; the run is damaged")
+        _read_manifest(folder)
+        return
+    place = folder.resolve()
+    if _warned.isdisjoint((place, *place.parents)):
+        _warned.add(place)
+        _log.warning("%s was made before runs had digests: damage to its files may go unnoticed", folder)
+
+
+def _expect_digests(path: Path, digests: set[str]) -> None:
+    known = _read_manifest(path.parent)
+    if known["config"]:
+        _write_manifest(path.parent, {**known, "files": {**known["files"], path.name: sorted(digests)}})
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a run folder; an empty one where there is none."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return {"files": {}, "config": []}
+    found = read_json_object(path, "the digests of the run's files")
+    if not has_its_digest(found):
+        raise RunError(f"{path}: expected the digests of the run's files; it is damaged")
+    return found
+
+
+def _write_manifest(folder: Path, content: Mapping[str, Any]) -> None:
+    plain = {"files": dict(sorted(content["files"].items())), "config": content["config"]}
+    write_text(folder / MANIFEST, json.dumps(with_digest(plain), ensure_ascii=False, indent=1) + "\n")
+
+
+def _record_digest(record: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in record.items() if name != DIGEST}
+    text = json.dumps(rest, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def environment() -> dict[str, Any]:

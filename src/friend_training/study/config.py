@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator, mo
 from pydantic.fields import FieldInfo
 
 from friend_training.core.friendship import Aggregation
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
 from friend_training.study.aliases import OLD_CONFIG_NAMES, current_form
@@ -68,7 +68,7 @@ class FriendshipConfig(Section):
 
 
 class JointConfig(Section):
-    """How labels are decided on together with a friend (core/joint.py)."""
+    """How labels are decided on together with a friend (core/friendship.py)."""
 
     match_weight: Annotated[float, Field(ge=0)] = 64.0
     """γ: what the match with the friend weighs beside the log-probabilities of the two models."""

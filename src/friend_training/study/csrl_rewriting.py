@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.bridges.bridge import Bridge
-from friend_training.core.counts import Evaluation
 from friend_training.core.friendship import Friendship, Joint
+from friend_training.core.task import Evaluation
 from friend_training.friendships.bridge_controls import LabelledByBridge, score_bridge, with_gold_bridge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, csrl_rewriting
 from friend_training.friendships.joint_labels import (

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.yaml_values import read_yaml
+from friend_training.core.limits import read_yaml
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
-from friend_training.runs.files import read_json_lines, read_json_object
-from friend_training.runs.manifest import MANIFEST, check_file, config_texts, write_config, write_recorded
-from friend_training.runs.processes import is_first, wait_until
-from friend_training.runs.run import Run
+from friend_training.runs.files import is_first, read_json_lines, read_json_object, wait_until
+from friend_training.runs.run import MANIFEST, Run, check_file, config_texts, write_config, write_recorded
 from friend_training.study.aliases import recorded_form
 from friend_training.study.config import config_text, parse_config
 from friend_training.study.sections import Config

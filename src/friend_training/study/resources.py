@@ -9,17 +9,15 @@ from typing import Any, cast
 from friend_training.bridges.bridge import Bridge, CachedBridge, NoBridge, ParserBridge
 from friend_training.bridges.hanlp import HanlpParser
 from friend_training.bridges.ltp import LtpParser
+from friend_training.core.limits import read_yaml
 from friend_training.core.task import FitPlan
-from friend_training.core.yaml_values import read_yaml
 from friend_training.data.places import model_source
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
-from friend_training.nn.encoder import EncoderShape
-from friend_training.nn.pretraining import pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import check_checkpoint, checkpoint_digest, load_checkpoint
-from friend_training.runs.files import atomic_folder, one_at_a_time
-from friend_training.runs.processes import is_first
+from friend_training.runs.files import atomic_folder, is_first, one_at_a_time
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare

@@ -266,7 +266,7 @@ Device = Annotated[str, AfterValidator(_device)]
 
 
 class ScratchEncoderConfig(Section):
-    """A small transformer of our own making (nn/pretraining.py)."""
+    """A small transformer of our own making (nn/encoder.py)."""
 
     kind: Literal["scratch"]
     """A small transformer of our own making; its word embeddings come from the unlabeled text."""

@@ -10,7 +10,7 @@ from friend_training import __version__
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.devices import choose_device
-from friend_training.runs.processes import is_first
+from friend_training.runs.files import is_first
 from friend_training.runs.progress import Listener, Relay, Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Train

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import Counts, Evaluation, f1_of, ratio
 
 ClassMetric = Literal["accuracy", "macro_f1"]
 

@@ -14,8 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from friend_training.nn.batching import pad
 from friend_training.nn.heads import MASKED, Head
+from friend_training.nn.interfaces import pad
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.types import Dialogue, words_in
 

@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import UNKNOWN, Head, best_sequence, likeliest_sequences
+from friend_training.nn.interfaces import pad
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render_all
 from friend_training.types import ROLES, Argument, Dialogue, Predicate, Roles

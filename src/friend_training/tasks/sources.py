@@ -25,12 +25,11 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from friend_training.core.counts import Evaluation
 from friend_training.core.limits import Limits, exceeds
-from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
+from friend_training.core.task import Evaluation, FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
 from friend_training.runs.files import one_at_a_time, read_json_object
-from friend_training.runs.manifest import DIGEST, has_its_digest, with_digest
+from friend_training.runs.run import DIGEST, has_its_digest, with_digest
 from friend_training.tasks.class_metrics import classification_scores
 from friend_training.types import text_of, words_of
 

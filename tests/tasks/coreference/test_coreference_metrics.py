@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from friend_training.core.counts import Evaluation
+from friend_training.core.task import Evaluation
 from friend_training.tasks.coreference.decoding import clusters_of_links
 from friend_training.tasks.coreference.metrics import ClusterScore, conll_of
 from friend_training.tasks.coreference.task import score_links

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.counts import PRF
+from friend_training.core.task import PRF
 from friend_training.tasks.csrl.metrics import (
     CsrlScore,
     argument_string,

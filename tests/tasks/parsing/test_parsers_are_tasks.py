@@ -9,11 +9,9 @@ import pytest
 from friend_training.core.task import FitPlan, PseudoLabel
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.nn.class_names import read_names
-from friend_training.nn.encoder import open_encoder
+from friend_training.nn.encoder import WordEncoderShape, open_encoder, pretrain_word_encoder
 from friend_training.nn.heads import UNKNOWN, unit_losses
-from friend_training.nn.pretraining import pretrain_word_encoder
 from friend_training.nn.task import TorchTask
-from friend_training.nn.word_encoder import WordEncoderShape
 from friend_training.nn.word_input import WORD_SETTINGS
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
 from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from friend_training.core.counts import PRF, Counts, f1_of, ratio
+from friend_training.core.task import PRF, Counts, f1_of, ratio
 
 Clusters = Collection[frozenset[Hashable]]
 

@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from torch import nn
 
-from friend_training.core.counts import PRF, Evaluation
-from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.core.task import PRF, Evaluation, Prediction, PseudoLabel
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head

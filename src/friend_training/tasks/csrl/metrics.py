@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from friend_training.core.counts import PRF, Counts, f1_of
+from friend_training.core.task import PRF, Counts, f1_of
 from friend_training.types import OPENING, SPEAKER, Argument, Dialogue, Roles
 
 _NOTHING = PRF()

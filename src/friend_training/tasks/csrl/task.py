@@ -6,8 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from friend_training.core.counts import Evaluation
-from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.core.task import Evaluation, Prediction, PseudoLabel
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head

@@ -19,7 +19,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
 
-from friend_training.core.counts import PRF, Counts, f1_of, ratio
+from friend_training.core.task import PRF, Counts, f1_of, ratio
 from friend_training.types import words_in
 
 ORDERS = (1, 2, 3, 4)

@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from friend_training.nn.batching import pad
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import MASKED, UNKNOWN, Head
+from friend_training.nn.interfaces import pad
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.types import Dialogue, Rewrite

@@ -10,13 +10,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from friend_training.core.counts import Evaluation
-from friend_training.core.task import Prediction, PseudoLabel
-from friend_training.nn.batching import pad
+from friend_training.core.task import Evaluation, Prediction, PseudoLabel
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
+from friend_training.nn.interfaces import pad
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings

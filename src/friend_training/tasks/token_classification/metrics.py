@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import PRF, Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Evaluation, f1_of, ratio
 from friend_training.tasks.token_classification.decoding import bio_spans
 from friend_training.types import Tags
 

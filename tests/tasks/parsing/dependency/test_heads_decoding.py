@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from friend_training.nn.encoder import load_word_encoder
 from friend_training.nn.heads import MASKED, Head
-from friend_training.nn.word_encoder import load_word_encoder
 from friend_training.nn.word_input import SentenceBatch
 from friend_training.tasks.parsing.dependency.decoding import decode_heads
 from friend_training.tasks.parsing.dependency.task import DependencyDefinition

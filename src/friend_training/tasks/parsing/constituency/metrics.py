@@ -18,7 +18,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from friend_training.core.counts import PRF, Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Evaluation, f1_of, ratio
 from friend_training.types import Tree
 
 _NOT_COUNTED = frozenset({"", "TOP", "ROOT", "S1"})

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from friend_training.core.counts import Evaluation
-from friend_training.core.task import Prediction, PseudoLabel
+from friend_training.core.task import Evaluation, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO

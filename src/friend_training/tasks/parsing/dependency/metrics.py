@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.counts import Counts, Evaluation, ratio
+from friend_training.core.task import Counts, Evaluation, ratio
 from friend_training.errors import ConfigError
 from friend_training.types import Heads, Words
 

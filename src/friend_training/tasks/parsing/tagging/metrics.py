@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from friend_training.core.counts import Counts, Evaluation, ratio
+from friend_training.core.task import Counts, Evaluation, ratio
 from friend_training.types import Tags
 
 
