@@ -6,6 +6,7 @@ from friend_training.core.task import Prediction
 from friend_training.friendships.joint_labels import (
     ConfirmedEdits,
     DisputedRoles,
+    PerfectFriend,
     ProposedInsertions,
     ProposedRoles,
     nothing_rewritten,
@@ -40,6 +41,17 @@ def test_what_either_has_said_otherwise_is_left_open() -> None:
 
 def test_a_friend_that_rewrites_nothing_leaves_the_utterance() -> None:
     assert nothing_rewritten([DIALOGUE], FRIEND)[0][0].label == Rewrite(PLAIN)
+
+
+def test_a_perfect_friend_says_what_gold_says_where_gold_is_known() -> None:
+    own = Prediction("d", Rewrite(PLAIN), 0.4)
+    ((right,),) = PerfectFriend({"d": REWRITTEN})([DIALOGUE], [[own]])
+    assert (right.label.text, right.label.insertions, right.confidence) == (REWRITTEN, REWRITE.insertions, 0.4)
+    for gold in ({}, {"d": "谁也不能这样写"}):  # nobody knows, or no edits make it
+        assert PerfectFriend(gold)([DIALOGUE], [[own]]) == [[own]]
+    gold_roles = Roles(Predicate(3, 4), (WHO, FILM))
+    ((asked,),) = PerfectFriend({"d|3-4": gold_roles})([DIALOGUE], [[roles(WHEN)]])
+    assert (asked.label, asked.confidence) == (gold_roles, 0.7)
 
 
 def test_an_argument_elsewhere_asks_for_an_insertion_at_any_place() -> None:

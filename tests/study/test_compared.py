@@ -75,7 +75,9 @@ def test_every_method_starts_from_the_same_base(studied):
             assert checkpoint_digest(Run.open(method_folder(folder, method)).checkpoint(task, 0)) == base, method
 
 
-@pytest.mark.parametrize(("method", "updated"), [("fdt-s", True), ("fdt-sf", False)])
+@pytest.mark.parametrize(
+    ("method", "updated"), [("fdt-s", True), ("fdt-sf", False), ("fdt-s-edits", True), ("fdt-sf-edits", False)]
+)
 def test_strong_friends_come_from_all_labels_and_only_fdt_s_updates_them(studied, method, updated):
     folder, _ = studied
     run, full = (Run.open(method_folder(folder, name)) for name in (method, "base-full"))
@@ -88,6 +90,20 @@ def test_strong_friends_come_from_all_labels_and_only_fdt_s_updates_them(studied
     friends = {row["task"]: {name for name, _ in row["matches"]} for row in rows}
     assert friends["csrl"] == friends["rewriting.strong"] != friends["rewriting"] == friends["csrl.strong"]
     assert all(row["correct"] is not None for row in rows)
+
+
+def test_strong_friends_decide_together_with_the_tasks_and_are_taught_nothing_where_they_are_fixed(studied):
+    folder, _ = studied
+
+    def labels(method, task):
+        rows = Run.open(method_folder(folder, method)).store.read(1).to_pylist()
+        return {row["unit"]: row["label"] for row in rows if row["task"] == task}
+
+    for task in TASKS:
+        assert labels("fdt-sf-edits", task) == labels("fdt-s-edits", task)
+        assert labels("fdt-sf-edits", f"{task}.strong") == labels("fdt-sf", f"{task}.strong")  # its own
+    for task in ("rewriting", "rewriting.strong"):  # so small a bridge finds nothing that CSRL could dispute
+        assert labels("fdt-s-edits", task) != labels("fdt-s", task)
 
 
 def test_second_models_are_different_models(studied):

@@ -45,7 +45,8 @@ OF_AN_ENCODER = {
 """What transformers must find, and the names that each goes by."""
 
 ONE_CHECKPOINT = ("base", "multitask-base", "base-full")
-NETWORKS = {"mt": 4, "cps": 4, "scot": 4, "stea": 4, "fdt-s": 4, "fdt-sf": 4, "fdt-readers": 3}
+NETWORKS = {"mt": 4, "cps": 4, "scot": 4, "stea": 4, "fdt-readers": 3}
+NETWORKS |= {name: 4 for name, spec in METHODS.items() if spec.procedure == "strong-friends"}
 """Of these methods, which have second models, teachers or strong friends beside the two tasks' own networks."""
 
 BYTES = 4

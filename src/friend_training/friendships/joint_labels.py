@@ -15,9 +15,9 @@ has found an argument of that role in another turn.
 (The paper trains CSRL on its own labels only, of whole predicates.)
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Candidates, Predictions
@@ -25,7 +25,7 @@ from friend_training.core.task import Prediction
 from friend_training.friendships.bridge_controls import bridge_roles
 from friend_training.friendships.csrl_rewriting import asked_of
 from friend_training.tasks.csrl.task import kind_of_roles
-from friend_training.tasks.rewriting.edits import apply_script, origin
+from friend_training.tasks.rewriting.edits import apply_script, build_script, origin
 from friend_training.types import (
     SPEAKER,
     Argument,
@@ -310,6 +310,25 @@ def nothing_rewritten(inputs: Sequence[Dialogue], rewrites: Predictions) -> list
         [replace(unit, label=Rewrite(dialogue.utterance.text), content=False) for unit in units]
         for dialogue, units in zip(inputs, rewrites, strict=True)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class PerfectFriend:
+    """A friend that never errs where its gold is known (a ceiling): its predictions, with gold labels in them."""
+
+    gold: Mapping[str, Any]
+
+    def __call__(self, inputs: Sequence[Dialogue], predictions: Predictions) -> list[list[Prediction]]:
+        return [
+            [self._right(dialogue, unit) for unit in units]
+            for dialogue, units in zip(inputs, predictions, strict=True)
+        ]
+
+    def _right(self, dialogue: Dialogue, unit: Prediction) -> Prediction:
+        label = self.gold.get(unit.unit)
+        if isinstance(label, str):  # gold of a rewrite is its text, which some edits make, or none
+            label = build_script(dialogue, label, span_source="dialogue")
+        return unit if label is None else replace(unit, label=label)
 
 
 # The other way round: an argument in another turn asks the rewriter for an insertion.

@@ -39,6 +39,7 @@ Labels = Literal[
     "joint-with-foreign",
     "joint-with-bridge",
     "joint-edits",
+    "joint-edits-with-gold",
     "edits-alone",
     "bridge",
     "friend",
@@ -46,7 +47,8 @@ Labels = Literal[
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
 part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
 those that task and friend decide on together, or task and foreign friend, or task and bridge alone; the same with
-rewrites learnt edit by edit, or only these, without a friend; the bridge's; or its friend's predictions as its own."""
+rewrites learnt edit by edit, with a friend that never errs in the friend's place, or only these, without a friend; the
+bridge's; or its friend's predictions as its own."""
 
 Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
 """Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
@@ -91,12 +93,12 @@ class MethodSpec:
     @property
     def decided_together(self) -> bool:
         """Whether CSRL's labels are decided on together with its friend."""
-        return self.labels in ("joint", "joint-with-foreign", "joint-with-bridge", "joint-edits")
+        return self.labels.startswith("joint")
 
     @property
     def edit_by_edit(self) -> bool:
         """Whether rewrites are learnt edit by edit, so that none is chosen as a whole."""
-        return self.labels in ("joint-edits", "edits-alone")
+        return self.labels in ("joint-edits", "joint-edits-with-gold", "edits-alone")
 
 
 FDT = MethodSpec("FDT", "friend-training", choice="by-match", friend="partner", label_parts=3, bridge=True)
@@ -134,6 +136,15 @@ METHODS: dict[str, MethodSpec] = {
     ),
     "fdt-s": STRONG,
     "fdt-sf": replace(STRONG, title="FDT-SF", step_cost=1.0, fixed_friends=True),
+    "fdt-s-edits": replace(STRONG, title="FDT-S, joint labels and edits", labels="joint-edits", label_parts=40),
+    "fdt-sf-edits": replace(
+        STRONG,
+        title="FDT-SF, joint labels and edits",
+        labels="joint-edits",
+        label_parts=23,
+        step_cost=1.0,
+        fixed_friends=True,
+    ),
     "sst-as-many": MethodSpec(
         "SST, as many as FDT", "self-training", choice="as-many", like="fdt", needs=("base", "fdt")
     ),
@@ -182,6 +193,9 @@ METHODS: dict[str, MethodSpec] = {
     "nothing-rewritten": MethodSpec("nothing rewritten", "score-only", needs=(), label_parts=0),
     "fdt-oracle": replace(FDT, title="FDT, oracle selection", friend="oracle"),
     "fdt-gold-bridge": replace(FDT, title="FDT, gold bridge", friend="gold-bridge"),
+    "edits-perfect": replace(
+        FDT, title="joint labels and edits, perfect friend", labels="joint-edits-with-gold", label_parts=20
+    ),
     "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True),
 }
 

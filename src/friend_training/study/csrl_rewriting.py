@@ -8,6 +8,7 @@ from typing import Any
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Friendship, Joint
 from friend_training.core.task import Evaluation
+from friend_training.errors import ConfigError
 from friend_training.friendships.bridge_controls import LabelledByBridge, score_bridge, with_gold_bridge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, csrl_rewriting
 from friend_training.friendships.joint_labels import (
@@ -16,6 +17,7 @@ from friend_training.friendships.joint_labels import (
     ConfirmedEdits,
     DisputedRoles,
     MergedRoles,
+    PerfectFriend,
     ProposedInsertions,
     ProposedRoles,
     WithoutPronouns,
@@ -27,6 +29,7 @@ from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import all_case_study_gold
 from friend_training.study.friends import StudyFriendship, Variant
+from friend_training.study.kinds import HiddenGold
 from friend_training.study.resources import make_resources
 from friend_training.study.run_data import RunData
 from friend_training.tasks.rewriting.metrics import RewritingScore
@@ -106,10 +109,27 @@ def paper_friendship(config: CaseStudyConfig, bridge: Bridge, data: RunData | No
     def edits(labels: str) -> Variant:
         return lambda friendship: replace(friendship, joint_second=joint_rewrites(config, labels))
 
+    def joint_edits(friendship: Friendship) -> Friendship:
+        return edits("joint-edits")(joint("joint-edits")(friendship))
+
+    def perfect_friends(friendship: Friendship) -> Friendship:
+        found = joint_edits(friendship)
+        gold = data.audit.labels if data is not None and isinstance(data.audit, HiddenGold) else None
+        if gold is None or found.joint_first is None or found.joint_second is None:
+            raise ConfigError(
+                "edits-perfect gives each task a friend that never errs by the hidden gold of the pool, and this pool"
+                " has none: it takes the synthetic dialogues, or public data with pool_of: labelled"
+            )
+        return replace(
+            found,
+            joint_first=replace(found.joint_first, friend=PerfectFriend(gold["rewriting"])),
+            joint_second=replace(found.joint_second, friend=PerfectFriend(gold["csrl"])),
+        )
+
     variants: dict[str, Variant] = {"merged": merged, "gold-bridge": gold_bridge, "edits-alone": edits("edits-alone")}
     variants |= {name: checked(check) for name, check in CHECKS.items()}
     variants |= {name: joint(name) for name in ("joint", "joint-with-foreign", "joint-with-bridge")}
-    variants["joint-edits"] = lambda friendship: edits("joint-edits")(joint("joint-edits")(friendship))
+    variants |= {"joint-edits": joint_edits, "joint-edits-with-gold": perfect_friends}
     return StudyFriendship(csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump())), variants)
 
 

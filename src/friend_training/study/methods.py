@@ -144,13 +144,17 @@ def strong_name(task: str) -> str:
     return f"{task}.strong"
 
 
-def with_strong_friends(friendship: Friendship) -> list[Friendship]:
-    """Two runs in one: the first task with a strong second one, and the other way round. The two never meet."""
+def with_strong_friends(friendship: Friendship, *, taught: bool) -> list[Friendship]:
+    """Two runs in one: the first task with a strong second one, and the other way round. The two never meet.
+
+    No labels are made for a strong friend that is not taught any.
+    """
     first, second = friendship.first, friendship.second
-    return [
-        replace(friendship, name=f"{friendship.name}, strong {second}", second=strong_name(second)),
-        replace(friendship, name=f"{friendship.name}, strong {first}", first=strong_name(first)),
-    ]
+    strong_second = replace(friendship, name=f"{friendship.name}, strong {second}", second=strong_name(second))
+    strong_first = replace(friendship, name=f"{friendship.name}, strong {first}", first=strong_name(first))
+    if taught:
+        return [strong_second, strong_first]
+    return [replace(strong_second, joint_second=None), replace(strong_first, joint_first=None, merge_first=None)]
 
 
 def audit_strong(audit: Audit | None) -> Audit | None:
@@ -178,7 +182,7 @@ def _strong_friends(s: MethodSetting) -> Outcomes:
     found = fdt(
         s.run,
         {**s.plans, **friends},
-        [strong for one in s.friendships for strong in with_strong_friends(one)],
+        [strong for one in s.friendships for strong in with_strong_friends(one, taught=not s.spec.fixed_friends)],
         s.pool,
         settings=s.settings,
         fixed=tuple(friends) if s.spec.fixed_friends else (),
