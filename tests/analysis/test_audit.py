@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from friend_training.analysis.audit import (
+    audit_so_far,
     audited_precision,
     checks_needed,
     checks_needed_at_first,
@@ -159,6 +160,63 @@ def test_only_answers_without_a_gap_in_the_random_order_are_a_sample():
     wrong = answers | {order[0].unit: json.dumps("maybe")}
     assert audited_precision(table, wrong, seed=3).precision < found.precision
     assert audited_precision(table, {order[0].unit: None}, seed=3) is None
+
+
+def selected_after_answers(rng, units=600):
+    """An iteration whose selection went by the answers to an earlier sample: right labels chosen, wrong ones not."""
+    right = rng.random(units) < 0.7
+    asked = rng.random(units) < 0.3
+    by_hand = asked & right
+    chosen = by_hand | (~asked & (rng.random(units) < np.where(right, 0.9, 0.6)))
+    label = json.dumps("yes")
+    table = pa.Table.from_pylist(
+        [
+            {
+                **dict.fromkeys(SELECTED.names, None),
+                "unit": f"u{n}",
+                "input": f"i{n}",
+                "task": "t",
+                "label": label,
+                "content": True,
+                "weight": 1.0,
+                "confidence": 0.6 + 0.3 * bool(right[n]),
+                "chosen": bool(chosen[n]),
+                "reason": "accepted by hand" if by_hand[n] else "rejected by hand" if asked[n] else "chosen",
+            }
+            for n in range(units)
+        ],
+        schema=SELECTED,
+    )
+    truth = {f"u{n}": label if right[n] else None for n in range(units)}
+    before = {f"u{n}": truth[f"u{n}"] for n in np.flatnonzero(asked)}
+    return table, truth, before, float(right[chosen & ~asked].mean())
+
+
+def test_what_was_answered_before_the_selection_is_no_sample_of_it():
+    """Held by the answers to a new sample as often as it says; with the old answers in it it would be far too high."""
+    rng, held = np.random.default_rng(5), 0
+    for number in range(200):
+        table, truth, before, precision = selected_after_answers(rng)
+        assert audit_so_far("t", table, before, seed=number).interval is None, "no new unit has been checked"
+        new = [one.unit for one in questions(table, 0, audit=50, seed=number, answered=before)]
+        found = audit_so_far("t", table, before | {unit: truth[unit] for unit in new}, seed=number)
+        assert found.interval.audited == 50
+        assert found.by_hand == sum(reason == "accepted by hand" for reason in table["reason"].to_pylist())
+        held += found.interval.low <= precision <= found.interval.high
+    assert held / 200 >= 0.92
+
+
+def test_what_is_said_of_the_answers_so_far():
+    table = rows()
+    order = questions(table, 0, audit=60, seed=3)
+    nothing = audit_so_far("t", table, {}, seed=3)
+    assert nothing.in_words(0.1) == (
+        f"t: {len(order)} chosen, how precisely is not known; some {nothing.checks_left(0.1)} checks tell to ±0.1."
+    )
+    whole = audit_so_far("t", table, {one.unit: one.label for one in order}, seed=3)
+    assert whole.checks_left(0.1) == 0
+    assert "100.0% of them right (100.0% to 100.0% at 95 %" in whole.in_words(0.1)
+    assert whole.in_words(0.1).endswith("known to ±0.1.")
 
 
 def test_of_nothing_nothing_is_asked():

@@ -85,3 +85,26 @@ def test_a_task_or_an_iteration_that_is_not_there_is_named(friend_train: FriendT
     assert "csrl, rewriting" in said.err
     assert friend_train("ask", study, "--iteration", 7).code == 2
     assert friend_train("ask", study, "--answers", study / "nowhere.jsonl").code == 2
+
+
+def test_diagnose_says_how_precise_the_choice_is_by_the_answers(friend_train: FriendTrain, study: Path) -> None:
+    """The same sentence as after the answers were given back, without any model."""
+    before = friend_train("diagnose", study, "--audited")
+    assert before.code == 0
+    assert "rewriting: 2 chosen, how precisely is not known" in before.out
+    friend_train("ask", study, "--audit", 3, "--n", 0)
+    asked = lines(study / "questions.jsonl")
+    for number, one in enumerate(asked):
+        one["verdict"] = "accepted" if number % 2 else "rejected"
+    (study / "answered.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked), encoding="utf-8")
+    answered = friend_train("ask", study, "--answers", study / "answered.jsonl", "--n", 0, "--audit", 0)
+    said = friend_train("diagnose", study, "--audited")
+    assert said.out.strip() in answered.out
+    assert "50.0% of them right (50.0% to 50.0% at 95 %, 2 checked at random); known to ±0.05" in said.out
+    assert not (study / "diagnosis").exists()
+
+
+def test_a_run_without_pseudo_labels_is_told_apart(friend_train: FriendTrain, study: Path) -> None:
+    said = friend_train("diagnose", study, "--audited", "--method", "sst")
+    assert said.code == 2
+    assert "no pseudo-labels have been selected" in said.err

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.stats import norm, t
 
 from friend_training.core.seeds import draws
 from friend_training.errors import ConfigError
+from friend_training.runs.corrections import GOLD_BY_HAND, read_corrections, standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,61 @@ def _checks(deviation: float, chosen: int, half_width: float, confidence: float)
     return min(chosen, math.ceil(noise / (half_width**2 + noise / chosen) - 1e-9))
 
 
+@dataclass(frozen=True, slots=True)
+class AuditSoFar:
+    """What the answers to random checks say of the chosen labels of a task. `interval` is None where they are too few.
+
+    `confidences` are those of all that the selector chose; of `by_hand` more a person had said that they are right
+    before, and they are no part of it.
+    """
+
+    task: str
+    interval: PrecisionInterval | None
+    confidences: NDArray[np.float64]
+    by_hand: int
+
+    @property
+    def chosen(self) -> int:
+        return len(self.confidences)
+
+    def checks_left(self, within: float) -> int:
+        """How many more units must be checked for an interval of at most ± this."""
+        if self.interval is None:
+            return checks_needed_at_first(self.confidences, within)
+        return checks_needed(self.interval, within)
+
+    def in_words(self, within: float) -> str:
+        more, found = self.checks_left(within), self.interval
+        by_hand = f" (and {self.by_hand} by hand)" if self.by_hand else ""
+        opening = f"{self.task}: {self.chosen} chosen{by_hand}"
+        if found is None:
+            return f"{opening}, how precisely is not known; some {more} checks tell to ±{within:g}."
+        ending = f"{more} more checks for ±{within:g}" if more else f"known to ±{within:g}"
+        return (
+            f"{opening}, {found.precision:.1%} of them right ({found.low:.1%} to {found.high:.1%} at 95 %,"
+            f" {found.audited} checked at random); {ending}."
+        )
+
+
+def audit_so_far(task: str, rows: pa.Table, answers: Mapping[str, str | None], *, seed: int) -> AuditSoFar:
+    """Of the rows of one task in one iteration; `answers` as in `audited_precision`."""
+    places = _random_order(rows, seed)
+    return AuditSoFar(
+        task,
+        audited_precision(rows, answers, seed=seed),
+        rows["confidence"].to_numpy()[places],
+        sum(reason in GOLD_BY_HAND for reason in rows["reason"].to_pylist()),
+    )
+
+
+def answers_of(run: Path, task: str) -> dict[str, str | None]:
+    """What people have answered about the units of a task: the right label as JSON text, None where it is wrong."""
+    judged = standing(read_corrections(run))
+    return {
+        unit: None if one.label is None else json.dumps(one.label) for (of, unit), one in judged.items() if of == task
+    }
+
+
 # Which units to ask a person about.
 
 
@@ -169,10 +226,14 @@ def audited_precision(
 
 
 def _random_order(rows: pa.Table, seed: int) -> list[int]:
-    """The rows of what was chosen, shuffled: the same order whenever, and whatever else, is asked."""
+    """The rows of what the selector chose, shuffled: the same order whenever, and whatever else, is asked.
+
+    What a person had accepted before the selection is left out: those that were rejected are not there any more, so the
+    rest of that sample would all be right.
+    """
     order = np.argsort(draws(rows["unit"].to_pylist(), "audit", seed), kind="stable")
-    chosen = rows["chosen"].to_numpy(zero_copy_only=False).astype(np.bool_)
-    return [int(row) for row in order if chosen[row]]
+    chosen, reasons = rows["chosen"].to_pylist(), rows["reason"].to_pylist()
+    return [int(row) for row in order if chosen[row] and reasons[row] not in GOLD_BY_HAND]
 
 
 def _same(answer: str | None, label: str) -> bool:

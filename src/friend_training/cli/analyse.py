@@ -181,6 +181,11 @@ def diagnose(
     method: Annotated[str, typer.Option(help="The method whose models are looked at.")] = "fdt",
     examples: Annotated[int, typer.Option(min=0, metavar="N", help="Show N examples of each kind of error.")] = 10,
     data_dir: DataDir = None,
+    audited: Annotated[
+        bool, typer.Option("--audited", help="Only say how precise the choice is, by the answers to friend-train ask.")
+    ] = False,
+    within: Annotated[float, typer.Option(help="With --audited: how closely it is to be known.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="With --audited: the --seed of friend-train ask.")] = 0,
 ) -> None:
     """Say what the models of a run would choose on dev, and why it is wrong.
 
@@ -194,7 +199,16 @@ def diagnose(
     matching throws away, and of the bridge's failures.
 
     All of it is kept in RUN/diagnosis/: the page, and the numbers alone.
+
+    With --audited no model is asked: of what the last iteration chose
+    for each task, the share that is right with its interval, from the
+    random checks of friend-train ask that a person has answered, and
+    how many more checks would pin it down.
     """
+    if audited:
+        for line in _audits(run, method, within, seed):
+            typer.echo(line)
+        return
     from friend_training.inference.diagnosis import diagnosis_of
     from friend_training.study.folders import whole_run
 
@@ -202,6 +216,21 @@ def diagnose(
     with counting(Console(stderr=True), f"dev of {folder.name}") as progress:
         page = diagnosis_of(folder, method, data_dir, progress, examples=examples)
     typer.echo(page)
+
+
+def _audits(run: Path, method: str, within: float, seed: int) -> list[str]:
+    import pyarrow.compute as pc
+
+    from friend_training.analysis.audit import answers_of, audit_so_far
+    from friend_training.study.folders import selected_run
+
+    opened = selected_run(run, method)
+    rows = opened.store.read(opened.store.iterations()[-1])
+    found = []
+    for task in sorted(set(rows["task"].to_pylist())):
+        of_task = rows.filter(pc.equal(rows["task"], task))
+        found.append(audit_so_far(task, of_task, answers_of(opened.folder, task), seed=seed).in_words(within))
+    return found
 
 
 # friend-train friends: which tasks would make good friends, before anything is trained.

@@ -1,7 +1,7 @@
 """friend-train ask: the pseudo-labels that a person should look at, and the answers that come back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from friend_training.errors import ConfigError, DataError, RunError
+from friend_training.errors import ConfigError, DataError
 from friend_training.runs.files import read_json_lines, write_text
 
 _QUESTIONS = "questions.jsonl"
@@ -53,32 +53,21 @@ def ask(
     """
     import pyarrow.compute as pc
 
-    from friend_training.analysis.audit import questions
-    from friend_training.runs.corrections import read_corrections, standing
-    from friend_training.runs.run import Run
-    from friend_training.study.folders import whole_run
+    from friend_training.analysis.audit import answers_of, audit_so_far, questions
+    from friend_training.study.folders import selected_run, whole_run
 
-    inner = run / "methods" / method
-    opened = Run.open(inner if inner.is_dir() else run)
-    numbers = opened.store.iterations()
-    if not numbers:
-        raise RunError(f"{opened.folder}: no pseudo-labels have been selected in this run yet")
+    opened = selected_run(run, method)
     if answers is not None:
         typer.echo(f"{_take_in(opened.folder, answers)} answers of {answers} are corrections of this run now.")
-    rows = opened.store.read(numbers[-1] if iteration is None else iteration)
+    rows = opened.store.read(iteration or opened.store.iterations()[-1])
     names = sorted(set(rows["task"].to_pylist()))
     if task is not None and task not in names:
         raise ConfigError(f"--task {task}: this run has {', '.join(names)}")
-    judged = standing(read_corrections(opened.folder))
     asked, table = [], Table("task", "unit", "label", "conf.", "match", "asked because", box=box.SIMPLE_HEAD)
     for name in names if task is None else [task]:
         of_task = rows.filter(pc.equal(rows["task"], name))
-        known = {
-            unit: None if one.label is None else json.dumps(one.label)
-            for (of, unit), one in judged.items()
-            if of == name
-        }
-        typer.echo(_precision_so_far(name, of_task, known, seed, within))
+        known = answers_of(opened.folder, name)
+        typer.echo(audit_so_far(name, of_task, known, seed=seed).in_words(within))
         asked += questions(of_task, n, audit=audit, seed=seed, answered=known)
     for one in asked:
         match = "" if one.match is None else f"{one.match:.2f}"
@@ -132,20 +121,3 @@ def _take_in(folder: Path, path: Path) -> int:
 
 def _form(label: Any) -> Any:
     return (type(label), sorted(label) if isinstance(label, dict) else None)
-
-
-def _precision_so_far(task: str, rows: Any, known: Mapping[str, str | None], seed: int, within: float) -> str:
-    """What the answers to random checks say of the chosen labels of a task."""
-    from friend_training.analysis.audit import audited_precision, checks_needed, checks_needed_at_first
-
-    chosen = rows.filter(rows["chosen"])
-    found = audited_precision(rows, known, seed=seed)
-    if found is None:
-        first = checks_needed_at_first(chosen["confidence"].to_numpy(), within)
-        return f"{task}: {len(chosen)} chosen, how precisely is not known; some {first} checks tell to ±{within:g}."
-    more = checks_needed(found, within)
-    ending = f"{more} more checks for ±{within:g}" if more else f"known to ±{within:g}"
-    return (
-        f"{task}: {len(chosen)} chosen, {found.precision:.1%} of them right ({found.low:.1%} to {found.high:.1%} at"
-        f" 95 %, {found.audited} checked at random); {ending}."
-    )

@@ -320,8 +320,7 @@ class PerfectFriend:
 
     def __call__(self, inputs: Sequence[Dialogue], predictions: Predictions) -> list[list[Prediction]]:
         return [
-            [self._right(dialogue, unit) for unit in units]
-            for dialogue, units in zip(inputs, predictions, strict=True)
+            [self._right(dialogue, unit) for unit in units] for dialogue, units in zip(inputs, predictions, strict=True)
         ]
 
     def _right(self, dialogue: Dialogue, unit: Prediction) -> Prediction:

@@ -52,6 +52,15 @@ def whole_run(folder: str | Path) -> Path:
     return outer if inside else folder
 
 
+def selected_run(folder: Path, method: str) -> Run:
+    """The run of a method, or the folder itself, whose pseudo-labels are asked about: some must have been selected."""
+    inner = method_folder(folder, method)
+    found = Run.open(inner if inner.is_dir() else folder)
+    if not found.store.iterations():
+        raise RunError(f"{found.folder}: no pseudo-labels have been selected in this run yet")
+    return found
+
+
 def run_config(folder: str | Path, *, device: str = "auto") -> Config:
     """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
     run = Run.open(folder)
