@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from friend_training.core.task import PRF, f1_of
+from friend_training.core.task import PRF, by_kind, f1_of
 
 items = st.lists(st.integers(0, 5), max_size=8)
 
@@ -40,3 +40,11 @@ def test_f1_of_many_counts_at_once() -> None:
     counts = np.stack([PRF(1, 2, 4).as_array(), PRF(0, 0, 0).as_array(), PRF(3, 3, 3).as_array()])
     np.testing.assert_allclose(f1_of(counts), [1 / 3, 0, 1])
     assert (PRF(1, 2, 4) + PRF(3, 3, 3)).f1 == pytest.approx(float(f1_of(counts.sum(0))))
+
+
+def test_kinds_add_up_to_the_whole_and_the_commonest_comes_first() -> None:
+    predicted, gold = [(0, "a"), (1, "b"), (2, "c")], [(0, "a"), (1, "a"), (2, "b"), (3, "a")]
+    found = by_kind(predicted, gold, lambda one: one[1])
+    assert found == {"a": PRF(1, 1, 3), "b": PRF(0, 1, 1), "c": PRF(0, 1, 0)}
+    assert list(found) == ["a", "b", "c"]
+    assert sum(found.values(), PRF()) == PRF.of(predicted, gold)

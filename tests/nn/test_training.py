@@ -73,6 +73,7 @@ def test_the_best_weights_on_dev_are_kept(scores: list[float], patience: int | N
     summary = train(network, ITEMS, collate, dev, plan=FitPlan(seed=1, steps=20, patience=patience), settings=SETTINGS)
     assert len(dev.seen) == looks
     assert (summary.best_step, summary.best_score, summary.steps) == (5 * best, scores[best - 1], 5 * looks)
+    assert summary.curve == tuple((5 * (look + 1), scores[look]) for look in range(looks))
     assert all(torch.equal(network.state_dict()[name], weight) for name, weight in dev.seen[best - 1].items())
     assert not any(torch.equal(dev.seen[0]["classify.weight"], later["classify.weight"]) for later in dev.seen[1:])
 

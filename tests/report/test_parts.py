@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,6 +31,7 @@ from friend_training.runs.inputs import (
     first_inputs,
     has_gold,
     has_inputs,
+    hidden_labels,
     save_gold,
     save_inputs,
     saved_gold,
@@ -288,3 +291,17 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_hidden_gold_lies_beside_the_gold_of_training_and_is_not_taken_for_it(tmp_path: Path) -> None:
+    save_gold(tmp_path, {"mood": ["joy"]}, {"mood": {"p1": "anger", "p2": "joy"}, "rewriting": {"p1": "他来了"}})
+    assert saved_gold(tmp_path, "mood") == ['"joy"']
+    assert saved_gold(tmp_path, "rewriting") == []
+    assert hidden_labels(tmp_path, "mood") == {"p1": '"anger"', "p2": '"joy"'}
+    assert hidden_labels(tmp_path, "rewriting") == {"p1": '"他来了"'}
+
+
+def test_gold_of_an_earlier_version_has_no_units(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"task": ["mood"], "label": ['"joy"']}), tmp_path / "gold.parquet")
+    assert saved_gold(tmp_path, "mood") == ['"joy"']
+    assert hidden_labels(tmp_path, "mood") == {}

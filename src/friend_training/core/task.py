@@ -4,7 +4,7 @@ What it gets right is counted: metrics are ratios of counts, and counts of parts
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -47,19 +47,28 @@ class Evaluation(Mapping[str, float]):
 
     `counts` [groups, k] has a row for each group of units that belong together (those of one dialogue): any sum of rows
     gives the metrics of those groups, which is what significance tests draw from. A task that does not count has none.
+    `kinds` says the same of each kind of label (a class, a role) by itself, where a task tells them apart.
     """
 
-    def __init__(self, metrics: Mapping[str, float], counts: Counts | None = None) -> None:
-        self.metrics, self.counts = metrics, counts
+    def __init__(
+        self, metrics: Mapping[str, float], counts: Counts | None = None, kinds: Mapping[str, "PRF"] | None = None
+    ) -> None:
+        self.metrics, self.counts, self.kinds = metrics, counts, kinds or {}
 
     @classmethod
-    def of(cls, units: Sequence[Score], nothing: Score, groups: Sequence[Hashable] | None = None) -> "Evaluation":
+    def of(
+        cls,
+        units: Sequence[Score],
+        nothing: Score,
+        groups: Sequence[Hashable] | None = None,
+        kinds: Mapping[str, "PRF"] | None = None,
+    ) -> "Evaluation":
         """What the scores of single units come to; by default each unit is a group of its own."""
         rows = np.stack([unit.as_array() for unit in units]) if units else np.empty((0, nothing.as_array().size))
         total = nothing
         for unit in units:
             total = total + unit
-        return cls(total.as_dict(), rows if groups is None else group_counts(rows, groups))
+        return cls(total.as_dict(), rows if groups is None else group_counts(rows, groups), kinds)
 
     def __getitem__(self, name: str) -> float:
         return self.metrics[name]
@@ -128,6 +137,16 @@ class PRF:
         }
 
 
+def by_kind(predicted: Iterable[Hashable], gold: Iterable[Hashable], kind_of: Callable[[Any], str]) -> dict[str, PRF]:
+    """What of each kind was predicted, is there and is right; the kinds that gold has most of come first."""
+    found: dict[str, tuple[list[Hashable], list[Hashable]]] = {}
+    for place, things in enumerate((predicted, gold)):
+        for thing in things:
+            found.setdefault(kind_of(thing), ([], []))[place].append(thing)
+    scores = {kind: PRF.of(*both) for kind, both in found.items()}
+    return dict(sorted(scores.items(), key=lambda one: (-one[1].gold, one[0])))
+
+
 class Input(Protocol):
     """Whatever a task labels. The core only ever uses its id."""
 
@@ -180,11 +199,15 @@ class FitPlan:
 
 @dataclass(frozen=True, slots=True)
 class FitSummary:
-    """What training did: steps taken, the step whose weights were saved, and the dev score there."""
+    """What training did: steps taken, the step whose weights were saved, and the dev score there.
+
+    `curve` has every (step, dev score) that training stopped to see; a task that never does has none.
+    """
 
     steps: int
     best_step: int
     best_score: float
+    curve: tuple[tuple[int, float], ...] = ()
 
 
 @runtime_checkable

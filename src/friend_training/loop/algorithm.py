@@ -300,13 +300,16 @@ class Loop:
         scores = [metrics[plan.task.main_metric] for metrics in dev_metrics(self.run, name)]
         best = scores.index(max(scores)) if scores else 0  # a fixed friend without dev is what it was
         rows = []
+        kinds: Result = {}
         for test_set, examples in plan.test.items():
             found = self.models.at(name, best).evaluate(examples)
             metrics = _checked(name, plan.task, found)
             rows.append({"task": name, "iteration": best, "split": f"test:{test_set}", "metrics": metrics})
             if isinstance(found, Evaluation) and found.counts is not None:
                 add_counts(self.run.folder, name if test_set == "test" else f"{name}:{test_set}", found.counts)
-        return {"best_iteration": best, "metrics": rows}
+            if isinstance(found, Evaluation) and found.kinds:
+                kinds[test_set] = {kind: [prf.correct, prf.predicted, prf.gold] for kind, prf in found.kinds.items()}
+        return {"best_iteration": best, "metrics": rows} | ({"kinds": kinds} if kinds else {})
 
     def _train(
         self,
@@ -352,7 +355,7 @@ class Loop:
             "steps": summary.steps,
             "best_step": summary.best_step,
             "best_score": finite(summary.best_score),
-        }
+        } | ({"curve": [[step, finite(score)] for step, score in summary.curve]} if summary.curve else {})
 
     def _chosen(self, name: str, iteration: int, pseudo_weight: float) -> Sequence[PseudoLabel]:
         """The chosen pseudo-labels, read back from the store: what was recorded is what is trained on.

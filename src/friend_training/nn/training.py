@@ -181,6 +181,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
     learners = [_Learner(network, plan.steps, settings) for network in what.networks]
     best_score, best_step, best_weights = float("-inf"), 0, [copy_weights(network) for network in what.kept]
     evaluations_without_gain, step = 0, 0
+    curve: list[tuple[int, float]] = []
     for step in range(1, plan.steps + 1):
         for network in what.networks:
             network.train()
@@ -192,6 +193,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
             progress(step, plan.steps)
         if step % settings.look_every == 0 or step == plan.steps:
             score = parallel.agreed(what.dev_score())
+            curve.append((step, score))
             evaluations_without_gain = 0 if score > best_score else evaluations_without_gain + 1
             if score > best_score:
                 best_score, best_step = score, step
@@ -200,7 +202,7 @@ def learn(what: Learning, *, plan: FitPlan, settings: TrainingSettings, progress
                 break
     for network, weights in zip(what.kept, best_weights, strict=True):
         network.load_state_dict(weights)
-    return FitSummary(steps=step, best_step=best_step, best_score=best_score)
+    return FitSummary(steps=step, best_step=best_step, best_score=best_score, curve=tuple(curve))
 
 
 class _Learner:

@@ -1,7 +1,8 @@
 """What a reader wants to see beside the store: the pool's texts, gold labels, and what was right in each test example.
 
     inputs.parquet   id, input: the input as JSON, in the order of the pool
-    gold.parquet     task, label: the label as JSON, written as the store writes labels
+    gold.parquet     task, label: the label as JSON, written as the store writes labels; unit: null for what tasks are
+                     trained on, else the unit of the pool whose hidden gold this is
     counts.npz       for each task a row of counts per test example: the material of significance tests
 
 The store knows inputs by their ids only. With these files a run explains itself where its data are gone, or would
@@ -38,10 +39,15 @@ def save_inputs(folder: Path, inputs: Iterable[Input]) -> None:
             writer.write_table(pa.table([[given.id for given in batch], _json(batch)], schema=schema))
 
 
-def save_gold(folder: Path, labels: Mapping[str, Sequence[Any]]) -> None:
-    """The gold labels that each task was trained on: what is chosen should look like them."""
-    names = [task for task, of_task in labels.items() for _ in of_task]
-    _write(folder / GOLD, {"task": names, "label": _json(label for of_task in labels.values() for label in of_task)})
+def save_gold(
+    folder: Path, labels: Mapping[str, Sequence[Any]], hidden: Mapping[str, Mapping[str, Any]] | None = None
+) -> None:
+    """The gold labels that each task was trained on, which those chosen should look like; and, where there are any,
+    the hidden ones of the pool by task and unit, which its predictions are checked against."""
+    rows: list[tuple[str, str | None, Any]] = [(task, None, one) for task, found in labels.items() for one in found]
+    rows += [(task, unit, one) for task, found in (hidden or {}).items() for unit, one in found.items()]
+    written = {"task": [row[0] for row in rows], "label": _json(row[2] for row in rows)}
+    _write(folder / GOLD, written | {"unit": [row[1] for row in rows]})
 
 
 def has_inputs(folder: Path) -> bool:
@@ -78,8 +84,27 @@ def saved_gold(folder: Path, task: str) -> list[str]:
     """The JSON of a task's gold labels, as far as the run has saved them."""
     if not has_gold(folder):
         return []
-    labels: list[str] = _read(folder / GOLD, ("task", "label"), ("task", "=", task))["label"].to_pylist()
+    rows = _read(folder / GOLD, _columns_of_gold(folder), ("task", "=", task))
+    labels: list[str] = (rows.filter(rows["unit"].is_null()) if "unit" in rows.column_names else rows)[
+        "label"
+    ].to_pylist()
     return labels
+
+
+def hidden_labels(folder: Path, task: str) -> dict[str, str]:
+    """The JSON of the hidden gold labels of the pool, by unit; runs of earlier versions did not save them."""
+    if not has_gold(folder) or "unit" not in _columns_of_gold(folder):
+        return {}
+    rows = _read(folder / GOLD, ("task", "label", "unit"), ("task", "=", task))
+    rows = rows.filter(rows["unit"].is_valid())
+    return dict(zip(rows["unit"].to_pylist(), rows["label"].to_pylist(), strict=True))
+
+
+def _columns_of_gold(folder: Path) -> tuple[str, ...]:
+    path = folder / GOLD
+    with _explained(path, ("task", "label")):
+        there = pq.read_schema(path).names
+    return ("task", "label", *(["unit"] if "unit" in there else []))
 
 
 def _read(path: Path, columns: tuple[str, ...], wanted: tuple[str, str, Any] | None = None) -> pa.Table:
@@ -108,7 +133,7 @@ def _json(values: Iterable[Any]) -> list[str]:
     return written
 
 
-def _write(path: Path, columns: Mapping[str, Sequence[str]]) -> None:
+def _write(path: Path, columns: Mapping[str, Sequence[str | None]]) -> None:
     with recorded_file(path) as temporary:
         pq.write_table(pa.table({name: pa.array(c, pa.string()) for name, c in columns.items()}), temporary)
 

@@ -20,7 +20,7 @@ from friend_training.runs.steps import Select, Test, Train
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import load_data
 from friend_training.study.folders import files_of, method_folder, methods_there, run_config
-from friend_training.study.kinds import Given, gold_units, is_trained, make_task
+from friend_training.study.kinds import Given, HiddenGold, gold_units, is_trained, make_task
 from friend_training.study.run_data import NO_OBJECTS, Objects, Progress, RunData
 from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script
@@ -65,7 +65,8 @@ def keep_data(folder: Path, config: Config, data: RunData) -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
     if has_inputs(folder) and has_gold(folder):
         return
-    save_gold(folder, {name: _labels(config, examples.gold[:MOST_GOLD]) for name, examples in data.tasks.items()})
+    gold = {name: _labels(config, examples.gold[:MOST_GOLD]) for name, examples in data.tasks.items()}
+    save_gold(folder, gold, data.audit.labels if isinstance(data.audit, HiddenGold) else None)
     save_inputs(folder, data.pool)
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.task import Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import Counts, Evaluation, by_kind, f1_of, ratio
 
 ClassMetric = Literal["accuracy", "macro_f1"]
 
@@ -39,8 +39,9 @@ def classification_scores(predicted: Sequence[str | None], gold: Sequence[str]) 
     """Both in percent; the classes are those that occur in gold."""
     counts = class_counts(predicted, gold, sorted(set(gold)))
     total = counts.sum(0)
+    kinds = by_kind(enumerate(predicted), enumerate(gold), lambda one: "no label" if one[1] is None else str(one[1]))
     return Evaluation(
-        {"accuracy": 100 * float(accuracy_of(total)), "macro_f1": 100 * float(macro_f1_of(total))}, counts
+        {"accuracy": 100 * float(accuracy_of(total)), "macro_f1": 100 * float(macro_f1_of(total))}, counts, kinds
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from friend_training.core.task import Evaluation, Prediction, PseudoLabel
+from friend_training.core.task import Evaluation, Prediction, PseudoLabel, by_kind
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
@@ -130,7 +130,12 @@ class CsrlDefinition:
         labels = [prediction.label for units in predictions for prediction in units]
         gold = [(roles, example.dialogue) for example in examples for roles in example.roles]
         units = [CsrlScore.of(label, *truth) for label, truth in zip(labels, gold, strict=True)]
-        return Evaluation.of(units, CsrlScore(), [dialogue_group(dialogue.id) for _, dialogue in gold])
+        found, there = (
+            [(row, argument) for row, roles in enumerate(of) for argument in roles.arguments]
+            for of in (labels, [roles for roles, _ in gold])
+        )
+        kinds = by_kind(found, there, lambda one: one[1].role)
+        return Evaluation.of(units, CsrlScore(), [dialogue_group(dialogue.id) for _, dialogue in gold], kinds)
 
 
 def _prediction(found: DecodedRoles) -> Prediction:

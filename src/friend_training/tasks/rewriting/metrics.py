@@ -133,6 +133,16 @@ def restored_f1_of(counts: Counts) -> Counts:
     return 100 * np.where(both > 0, ratio(2 * restored, both), 1.0)
 
 
+def by_need(needed: Sequence[bool | int], exact: Sequence[int]) -> dict[str, PRF]:
+    """How many rewrites are exact of the utterances that need one, and of those that stand by themselves."""
+    found = {}
+    for kind, wanted in (("needs a rewrite", True), ("needs none", False)):
+        of_kind = [right for need, right in zip(needed, exact, strict=True) if bool(need) == wanted]
+        if of_kind:
+            found[kind] = PRF(sum(of_kind), len(of_kind), len(of_kind))
+    return found
+
+
 def published_scores(
     predictions: Sequence[str], references: Sequence[str], utterances: Sequence[str]
 ) -> dict[str, float]:

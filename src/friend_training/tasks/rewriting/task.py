@@ -22,7 +22,7 @@ from friend_training.tasks.rewriting.decoding import (
     ranked_rewrites,
 )
 from friend_training.tasks.rewriting.edits import SpanSource, build_script, rewrite_or_utterance
-from friend_training.tasks.rewriting.metrics import RewritingScore
+from friend_training.tasks.rewriting.metrics import RewritingScore, by_need
 from friend_training.tasks.rewriting.model import (
     BiaffineRewriter,
     RewriteBatch,
@@ -163,7 +163,9 @@ class RewritingDefinition:
         units = score_rewrites(self.texts(examples, predictions), examples)
         buildable = [unit for unit, e in zip(units, examples, strict=True) if _can_be_built(e, self.span_source)]
         whole, part = (Evaluation.of(some, RewritingScore()) for some in (units, buildable))
-        return Evaluation({**whole, **{f"buildable_{name}": value for name, value in part.items()}}, whole.counts)
+        metrics = {**whole, **{f"buildable_{name}": value for name, value in part.items()}}
+        needed = [example.rewrite != example.dialogue.utterance.text for example in examples]
+        return Evaluation(metrics, whole.counts, by_need(needed, [unit.exact for unit in units]))
 
 
 def _prediction(dialogue: Dialogue, rewrite: Rewrite, confidence: float) -> Prediction:

@@ -28,7 +28,7 @@ from friend_training.tasks.pointing import (
     pointing_batch,
     span_logs,
 )
-from friend_training.tasks.rewriting.metrics import WordScore
+from friend_training.tasks.rewriting.metrics import WordScore, by_need
 from friend_training.tasks.rewriting.words import (
     FUNCTION_WORDS,
     apply_word_script,
@@ -305,7 +305,8 @@ class WordRewritingDefinition:
     def score(self, examples: Sequence[RewritingExample], predictions: Sequence[Sequence[Prediction]]) -> Evaluation:
         """All cuts of a dialogue are one group."""
         units = score_words([units[0].label.text for units in predictions], examples)
-        return Evaluation.of(units, WordScore(), [dialogue_group(example.dialogue.id) for example in examples])
+        kinds = by_need([unit.needed for unit in units], [unit.exact for unit in units])
+        return Evaluation.of(units, WordScore(), [dialogue_group(example.dialogue.id) for example in examples], kinds)
 
 
 def score_words(texts: Sequence[str], gold: Sequence[RewritingExample]) -> list[WordScore]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.task import PRF, Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Evaluation, by_kind, f1_of, ratio
 from friend_training.tasks.token_classification.decoding import bio_spans
 from friend_training.types import Tags
 
@@ -57,4 +57,9 @@ def word_accuracy_of(counts: Counts) -> Counts:
 
 def token_scores(predicted: Sequence[Tags | None], gold: Sequence[Tags]) -> Evaluation:
     """Spans and accuracy over sentences, each a group of its own; where tags are no BIO there are no spans."""
-    return Evaluation.of([TagScore.of(*pair) for pair in zip(predicted, gold, strict=True)], TagScore())
+    found, there = (
+        [(row, span) for row, one in enumerate(of) if one is not None for span in bio_spans(one.tags)]
+        for of in (predicted, gold)
+    )
+    kinds = by_kind(found, there, lambda one: one[1][0])
+    return Evaluation.of([TagScore.of(*pair) for pair in zip(predicted, gold, strict=True)], TagScore(), kinds=kinds)
