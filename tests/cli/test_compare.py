@@ -150,7 +150,7 @@ def test_a_score_that_came_later_is_shown_where_every_result_has_it(tmp_path: Pa
 def test_dev_is_shown_by_iteration(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "dev"]).stdout
-    assert "| STBR | 0 | 50.0 |  |  |  |" in printed
+    assert "| STBR | Base | 50.0 |  |  |  |" in printed
     assert "| FDT | 1 | 60.0 |  |  |  |" in printed
 
 

@@ -3,10 +3,22 @@ import io
 from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.text import Text
 
 from friend_training.errors import DataError
-from friend_training.experiments.tables import Column, Table, build_table, to_csv, to_latex, to_markdown, to_rich
+from friend_training.experiments.tables import (
+    Column,
+    Sheet,
+    Table,
+    build_table,
+    markdown_for_terminal,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_rich,
+)
+from friend_training.methods.registry import METHODS
 
 COLUMNS = (Column("csrl.f1", "F1"), Column("rewriting.wer", "WER"))
 
@@ -116,3 +128,37 @@ def test_what_is_printed_alike_is_bold_alike() -> None:
 def test_a_result_given_twice_is_refused() -> None:
     with pytest.raises(DataError, match="'FDT', seed 1"):
         build_table([record("FDT", 1, 1.0), record("FDT", 1, 2.0)], COLUMNS, scenario="few-shot")
+
+
+def drawn(*parts: RenderableType, width: int = 80) -> list[str]:
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    for part in parts:
+        console.print(part)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_a_table_that_is_too_wide_goes_on_below_with_its_methods() -> None:
+    names = [one.title for one in METHODS.values()]
+    heads = ["Method", *(f"score {number}" for number in range(12))]
+    rows = [[Text(name), *(Text("+12.3 [+10.1, +14.4]*") for _ in heads[1:])] for name in names]
+    lines = drawn(Sheet(heads, [False] + 12 * [True], rows, "a title"))
+    assert max(map(len, lines)) <= 80
+    assert sum("a title" in line for line in lines) == 1
+    tables = sum("Method" in line for line in lines)
+    assert tables > 2
+    for name in names:  # whole, in one line, as often as there are tables
+        assert sum(line.strip().partition("  ")[0] == name for line in lines) == tables, name
+    assert sum(line.count("+12.3") for line in lines) == 12 * len(names)
+    assert sum(line.count("[+10.1, +14.4]*") for line in lines) == 12 * len(names), "an interval stays in one line"
+
+
+def test_markdown_is_drawn_for_a_terminal() -> None:
+    text = (
+        "# A page\n\n| Task | right | why |\n|---|--:|---|\n| a\\|b | **31.0 %** | it is |\n\n    as **it** stands\nend"
+    )
+    lines = drawn(*markdown_for_terminal(text))
+    assert lines[0] == "A page"
+    assert [line.split() for line in lines if "31.0" in line] == [["a|b", "31.0", "%", "it", "is"]]
+    assert "|---" not in "".join(lines)
+    assert lines[-2:] == ["    as **it** stands", "end"]

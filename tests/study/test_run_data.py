@@ -1,5 +1,7 @@
 """Drawing a few labels, and the data of a run: fixed corpora, no dialogue on two sides, stable fingerprints."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,10 +10,12 @@ from friend_training.core.task import Prediction
 from friend_training.data.synthetic import Domain, csrl_examples, generate
 from friend_training.errors import ConfigError
 from friend_training.study import data
+from friend_training.study.config import load_config
 from friend_training.study.data import draw_predicates, first_units, load_data
 from friend_training.study.run_data import draw_examples
 from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import CsrlExample, Rewrite, Roles
+from helpers.own_run import write_files
 from helpers.tiny_config import tiny_config
 
 EXAMPLES = csrl_examples(generate(60, seed=1, domain=Domain.FILM))
@@ -146,3 +150,14 @@ def test_a_part_of_the_work_counts_by_its_own_measure() -> None:
     part(1, 4)
     part(4, 4)
     assert told == [(10, 30), (15, 30), (30, 30)]
+
+
+def test_trials_score_a_part_of_test(tmp_path: Path) -> None:
+    config = load_config(write_files(tmp_path))
+    whole = load_data(config, tmp_path)
+    cut = load_data(config.model_copy(update={"test_units": 5}), tmp_path)
+    for name, task in whole.tasks.items():
+        assert cut.tasks[name].test == list(task.test)[:5]
+        assert (cut.tasks[name].gold, cut.tasks[name].dev) == (task.gold, task.dev)
+    assert cut.fingerprints()["mood_test"] != whole.fingerprints()["mood_test"], "no result is taken for one of all"
+    assert first_units(EXAMPLES, 1) == EXAMPLES[:1]

@@ -25,7 +25,7 @@ from friend_training.analysis.error_rates import (
 )
 from friend_training.bridges.bridge import Bridge
 from friend_training.bridges.predicates import PredicateFinder
-from friend_training.cli.options import DataDir
+from friend_training.cli.options import DataDir, PageFormat, PageOption, tell_page
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.progress import counting
 from friend_training.runs.files import read_json_lines
@@ -53,6 +53,7 @@ def agreement(
     method: Annotated[str, typer.Option(help="The method whose store is read.")] = "fdt",
     out: Annotated[Path | None, typer.Option(help="Also append the records to this file.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="The folder of public datasets.")] = None,
+    format: PageOption = PageFormat.TERMINAL,
 ) -> None:
     """Compare the error of agreed pseudo-labels with the theory's formula (docs/theory.md).
 
@@ -72,8 +73,7 @@ def agreement(
     if out is not None:
         with out.open("a", encoding="utf-8") as file:
             file.writelines(json.dumps(record, sort_keys=True) + "\n" for record in records)
-    for line in _markdown(records):
-        typer.echo(line)
+    tell_page("\n".join(_markdown(records)), format)
 
 
 def _markdown(records: list[dict[str, Any]]) -> list[str]:
@@ -186,6 +186,7 @@ def diagnose(
     ] = False,
     within: Annotated[float, typer.Option(help="With --audited: how closely it is to be known.")] = 0.05,
     seed: Annotated[int, typer.Option(help="With --audited: the --seed of friend-train ask.")] = 0,
+    format: PageOption = PageFormat.TERMINAL,
 ) -> None:
     """Say what the models of a run would choose on dev, and why it is wrong.
 
@@ -215,7 +216,7 @@ def diagnose(
     folder = whole_run(run)
     with counting(Console(stderr=True), f"dev of {folder.name}") as progress:
         page = diagnosis_of(folder, method, data_dir, progress, examples=examples)
-    typer.echo(page)
+    tell_page(page, format)
 
 
 def _audits(run: Path, method: str, within: float, seed: int) -> list[str]:

@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from friend_training.cli.__main__ import STOPPED
-from friend_training.cli.options import listed, listed_seeds
+from friend_training.cli.options import listed, listed_seeds, tell_page
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.names import duration
 from friend_training.report.progress import watching
@@ -83,8 +83,10 @@ def compare(
     """
     from friend_training.experiments.results import gather
 
+    if show is not Shown.SCORES and format in (TableFormat.LATEX, TableFormat.CSV):
+        raise ConfigError(f"--format {format}: only --show scores is written so; the others are terminal or markdown")
     if show is Shown.SUMMARY:
-        typer.echo(_summary(places, against.split(","), seeds))
+        tell_page(_summary(places, against.split(","), seeds), format)
         return
     groups = _only(gather(places), seeds)
     if show is Shown.SCORES:
@@ -99,7 +101,7 @@ def compare(
         Shown.PAPER: partial(_paper, against=against),
     }
     tables = [_heading(title) + written[show](results) for title, results in groups.items()]
-    typer.echo("\n\n".join(tables))
+    tell_page("\n\n".join(tables), format)
 
 
 def _only(groups: "Groups", seeds: str | None) -> "Groups":
@@ -138,7 +140,7 @@ def _dev(results: "list[Result]") -> str:
     lines = [f"| Method | Iteration | {' | '.join(titles)} |", f"|---|--:|{'--:|' * len(titles)}"]
     for method, iteration, values in rows:
         cells = " | ".join("" if value is None else f"{value:.1f}" for value in values)
-        lines.append(f"| {method} | {iteration} | {cells} |")
+        lines.append(f"| {method} | {iteration or 'Base'} | {cells} |")
     return "\n".join(lines)
 
 

@@ -1,9 +1,11 @@
-"""Options that are given as a list with commas."""
+"""Options that several commands have, and how a page of tables is told."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
 
 from friend_training.errors import ConfigError
 
@@ -20,6 +22,31 @@ def listed_seeds(given: str | None) -> list[int] | None:
     if names is not None and not all(name.isdecimal() for name in names):
         raise ConfigError(f"--seeds {given}: numbers were expected, such as 1,2")
     return None if names is None else [int(name) for name in names]
+
+
+# How a page of tables is written.
+
+
+class PageFormat(StrEnum):
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+
+
+PageOption = Annotated[
+    PageFormat, typer.Option("--format", help="How tables are written; where nobody looks on it is Markdown.")
+]
+
+
+def tell_page(text: str, format: str = PageFormat.TERMINAL) -> None:
+    """Print Markdown: as it is into a file or a pipe, with drawn tables in a terminal, unless Markdown is asked for."""
+    console = Console(highlight=False)
+    if format == PageFormat.MARKDOWN or not console.is_terminal:
+        typer.echo(text)
+        return
+    from friend_training.experiments.tables import markdown_for_terminal
+
+    for part in markdown_for_terminal(text):
+        console.print(part)
 
 
 # The option --device of every command that computes with networks.

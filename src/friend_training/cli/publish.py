@@ -21,7 +21,7 @@ def export(
     task: TaskName,
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to make.", show_default=False)],
     method: Method = None,
-    onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx (friend-training[onnx]).")] = False,
+    onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx (friend-training\\[onnx]).")] = False,
     device: Device = "auto",
 ) -> None:
     """Write a model of a run as a folder: safetensors, config, tokenizer.

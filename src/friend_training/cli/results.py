@@ -8,13 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.errors import RunError
-from friend_training.experiments.tables import Column, build_table, columns_of, to_rich
+from friend_training.experiments.tables import Column, Sheet, build_table, columns_of, to_rich
 from friend_training.methods.registry import METHODS
 from friend_training.report.label_text import readable
 from friend_training.report.names import method_in_words
@@ -110,7 +109,7 @@ COLUMNS = (
 PAPERS_WORDS = {"csrl.f1": "CSRL F1", "rewriting.em": "EM"}
 
 
-def test_table(folder: Path) -> Table:
+def test_table(folder: Path) -> Sheet:
     """A row per method that has been tested."""
     config = run_config(folder)
     records = list(_tested(folder))
@@ -120,7 +119,8 @@ def test_table(folder: Path) -> Table:
     caption = ["CSRL: P R F1. Rewriting: ROUGE-L EM WER."] if papers else []
     caption += _nothing_chosen(folder, config)
     table = to_rich(build_table(records, columns, scenario=config.name, caption=" ".join(caption)))
-    table.title = f"{config.name}, seed {config.seed}: scores on test" if records else "Nothing has been tested yet"
+    part = "test" if config.test_units is None else f"the first {config.test_units} units of test"
+    table.title = f"{config.name}, seed {config.seed}: scores on {part}" if records else "Nothing has been tested yet"
     return table
 
 
@@ -145,12 +145,12 @@ def _nothing_chosen(folder: Path, config: Config) -> list[str]:
     return found
 
 
-def dev_table(folder: Path) -> Table:
+def dev_table(folder: Path) -> Sheet:
     """The main metrics on dev, by iteration; the one that test was scored with is marked."""
     config = run_config(folder)
     iterations = range(config.iterations + 1)
     heads = ["Base", *(f"it. {number}" for number in iterations[1:])]
-    table = _table("Scores on dev (*: best)", "Method", "Metric", *heads)
+    table = _sheet("Scores on dev (*: best)", "Method", "Metric", *heads, keys=2)
     for method, run in _runs(folder):
         for task in config.sections:
             results = [run.result(Evaluate(task, number)) for number in iterations]
@@ -163,11 +163,11 @@ def dev_table(folder: Path) -> Table:
                 "" if one is None else f"{one[metric]:.1f}{'*' if n == best else ' '}" for n, one in enumerate(metrics)
             ]
             if any(cells):
-                table.add_row(method_in_words(method), words, *cells)
+                _add(table, method_in_words(method), words, *cells)
     return table
 
 
-def chosen_table(folder: Path) -> Table:
+def chosen_table(folder: Path) -> Sheet:
     """How many pseudo-labels each iteration chose, and how many of them are right where hidden gold can tell."""
     config = run_config(folder)
     rows = [
@@ -179,28 +179,28 @@ def chosen_table(folder: Path) -> Table:
     ]
     found = any("threshold" in counts for *_, counts in rows)  # where it is set by hand the config says it
     heads = ("Method", "Task", "it.", "units", "chosen", "not empty", "all right", "chosen right")
-    table = _table("Pseudo-labels", *heads, *(["threshold"] if found else []))
+    table = _sheet("Pseudo-labels", *heads, *(["threshold"] if found else []), keys=3)
     for method, task, iteration, counts in rows:
         numbers = [f"{counts[name]:,}" for name in ("units", "chosen", "chosen_with_content")]
         shares = [_percent(counts[name]) for name in ("accuracy", "precision")]
         cells = [method_in_words(method), task, str(iteration), *numbers, *shares]
-        table.add_row(*cells, *([_threshold(counts)] if found else []))
+        _add(table, *cells, *([_threshold(counts)] if found else []))
     if any(not counts.get("on_dev", {}).get("reached", True) for *_, counts in rows):
         table.caption = "*: not reached on dev. An estimate takes the best there was, a promise chooses nothing."
     return table
 
 
-def time_table(folder: Path) -> Table:
+def time_table(folder: Path) -> Sheet:
     """Seconds of each method by kind of phase, shards and iterations together."""
     kinds = ("training", "labelling", "selecting", "scoring", "all")
-    table = _table("Seconds", "", *kinds)
+    table = _sheet("Seconds", "", *kinds)
     runs = [("encoder and bridge", Run.open(folder)), *((method_in_words(name), run) for name, run in _runs(folder))]
     total = dict.fromkeys(kinds, 0.0)
     for words, run in runs:
         seconds = _seconds(run, kinds)
         total = {kind: total[kind] + seconds[kind] for kind in kinds}
-        table.add_row(words, *(f"{seconds[kind]:,.1f}" for kind in kinds))
-    table.add_row("all", *(f"{total[kind]:,.1f}" for kind in kinds))
+        _add(table, words, *(f"{seconds[kind]:,.1f}" for kind in kinds))
+    _add(table, "all", *(f"{total[kind]:,.1f}" for kind in kinds))
     return table
 
 
@@ -249,9 +249,10 @@ def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="right" if name not in ("Metric", "Task") else "left", no_wrap=True)
-    return table
+def _sheet(title: str, *heads: str, keys: int = 1) -> Sheet:
+    right = [number > 0 and name not in ("Metric", "Task") for number, name in enumerate(heads)]
+    return Sheet(heads, right, [], title, keys=keys)
+
+
+def _add(sheet: Sheet, *cells: str) -> None:
+    sheet.rows.append([Text(cell) for cell in cells])

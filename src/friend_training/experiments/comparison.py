@@ -429,7 +429,10 @@ def summaries(results: Sequence[Result], *, friends: str) -> list[Summary]:
     found = []
     for metric, of in values.items():
         scores = {method: fmean(numbers) for method, numbers in of.items()}
-        control = max((method for method in CONTROLS if method in scores), key=scores.__getitem__)
+        controls = [method for method in CONTROLS if method in scores]
+        if not controls:
+            raise DataError(f"a summary names the strongest control, and none was run: {', '.join(CONTROLS)}")
+        control = max(controls, key=scores.__getitem__)
         seeds = {method: len(numbers) for method, numbers in of.items()}
         compared = [result for result in results if result.method in (friends, "sst", control)]
         ahead = comparisons(compared, against=friends)

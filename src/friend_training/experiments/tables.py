@@ -2,12 +2,16 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -123,19 +127,109 @@ def build_table(
     return Table(scenario, tuple(columns), rows, caption)
 
 
-def to_rich(table: Table) -> RichTable:
-    """For the terminal of 80 columns: six metrics with their deviations fit, of more the deviations stand below."""
+@dataclass(slots=True)
+class Sheet:
+    """A table for the terminal. What is wider than it goes on below, with the first `keys` columns again.
+
+    Heads, and cells that are no numbers, break at blanks; intervals go below their differences where room is short.
+    """
+
+    heads: Sequence[str]
+    right: Sequence[bool]
+    rows: list[Sequence[Text]]
+    title: str = ""
+    caption: str = ""
+    keys: int = 1
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RichTable | Text]:
+        rows, widths = self.rows, self._widths(self.rows, whole_heads=True)
+        if self._needed(widths) > options.max_width:
+            widths = self._widths(rows, whole_heads=False)
+        if self._needed(widths) > options.max_width:
+            rows = [[_below(cell) if number else cell for number, cell in enumerate(row)] for row in rows]
+            widths = self._widths(rows, whole_heads=False)
+        widths[0] = min(widths[0], max(_NAME, 3 * options.max_width // 8))
+        parts = list(self._parts(widths, options.max_width))
+        for number, part in enumerate(parts):
+            yield self._table(
+                rows,
+                {place: widths[place] for place in part},
+                options.max_width,
+                title=self.title if number == 0 else "",
+                caption=self.caption if number == len(parts) - 1 else "",
+            )
+
+    def _widths(self, rows: Sequence[Sequence[Text]], *, whole_heads: bool) -> list[int]:
+        """What each column needs. The first one keeps its names in a line where it can."""
+        needed = []
+        for place, head in enumerate(self.heads):
+            cells = [row[place].plain for row in rows]
+            whole = place == 0 or self.right[place]
+            pieces = [piece for cell in cells for piece in (cell.splitlines() if whole else cell.split())]
+            pieces += head.splitlines() if whole_heads else head.split()
+            needed.append(max(map(cell_len, pieces), default=0))
+        return needed
+
+    @staticmethod
+    def _needed(widths: Iterable[int]) -> int:
+        return _EDGES + sum(_BETWEEN_COLUMNS + width for width in widths)
+
+    def _parts(self, widths: Sequence[int], most: int) -> Iterator[list[int]]:
+        """The columns of each table below the other."""
+        keys = list(range(self.keys))
+        part = list(keys)
+        for place in range(self.keys, len(widths)):
+            if len(part) > self.keys and self._needed(widths[one] for one in [*part, place]) > most:
+                yield part
+                part = list(keys)
+            part.append(place)
+        yield part
+
+    def _table(
+        self, rows: Sequence[Sequence[Text]], widths: Mapping[int, int], most: int, *, title: str, caption: str
+    ) -> RichTable:
+        table = RichTable(
+            title=title or None,
+            title_justify="left",
+            caption=caption or None,
+            caption_justify="left",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+        )
+        spare = most - self._needed(widths.values())
+        for place, width in widths.items():
+            longest = max((cell_len(line) for row in rows for line in row[place].plain.splitlines()), default=0)
+            more = min(max(spare, 0), max(longest - width, 0))
+            spare -= more
+            justify: Literal["left", "right"] = "right" if self.right[place] else "left"
+            table.add_column(Text(self.heads[place]), justify=justify, overflow="fold", width=width + more)
+        for row in rows:
+            table.add_row(*(row[place] for place in widths))
+        return table
+
+
+_NAME = 16
+_EDGES = 1
+_BETWEEN_COLUMNS = 2
+
+
+def _below(cell: Text) -> Text:
+    """An interval below its difference."""
+    place = cell.plain.find(" [")
+    return cell if place < 0 else Text("\n").join([cell[:place], cell[place + 1 :]])
+
+
+def to_rich(table: Table) -> Sheet:
+    """For the terminal: of up to six metrics deviations stand beside the means, of more below them."""
     pattern = "{}±{}" if len(table.columns) <= 6 else "{}\n±{}"
-    result = RichTable(title=table.title, caption=table.caption or None, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    result.add_column("Method", overflow="fold")
-    for column in table.columns:
-        title = column.title.replace(f"{column.task} ", f"{column.task}\n", 1)
-        result.add_column(title + _arrow(column, "↓"), justify="right", no_wrap=True)
+    rows: list[Sequence[Text]] = []
     for method, cells in table.rows:
         plain = _styled(table.columns, cells, pattern, "{}", {})
         styles = ["bold" if cell is not None and cell.best else "" for cell in cells]
-        result.add_row(Text(method), *map(Text, plain, styles))
-    return result
+        rows.append([Text(method), *map(Text, plain, styles)])
+    titles = [column.title.replace(f"{column.task} ", f"{column.task}\n", 1) for column in table.columns]
+    heads = [title + _arrow(column, "↓") for title, column in zip(titles, table.columns, strict=True)]
+    return Sheet(["Method", *heads], [False, *(True for _ in heads)], rows, table.title, table.caption)
 
 
 def to_markdown(table: Table) -> str:
@@ -147,6 +241,31 @@ def to_markdown(table: Table) -> str:
     ]
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return text + (f"\n\n{table.caption.translate(_MARKDOWN)}\n" if table.caption else "\n")
+
+
+_ROW = re.compile(r"\|(.*)\|")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+def markdown_for_terminal(text: str) -> Iterator[Sheet | Text]:
+    """Markdown as this package writes it, its tables drawn as such: what a person in a terminal wants to read."""
+    for is_table, lines in groupby(text.splitlines(), key=lambda line: _ROW.fullmatch(line) is not None):
+        if is_table:
+            heads, alignment, *body = ([cell.strip() for cell in _CELL_END.split(line[1:-1])] for line in lines)
+            right = [dashes.endswith(":") for dashes in alignment]
+            yield Sheet([_inline(head).plain for head in heads], right, [list(map(_inline, row)) for row in body])
+        else:
+            for line in lines:
+                yield _inline(line.lstrip("#").lstrip(), "bold") if line.startswith("#") else _inline(line)
+
+
+def _inline(text: str, style: str = "") -> Text:
+    """Bold and escapes; a line that is indented stays as it is."""
+    if text.startswith("    "):
+        return Text(text)
+    parts = [re.sub(r"\\(?=[|*_`\\])", "", part) for part in _BOLD.split(text)]
+    return Text.assemble(*((part, "bold" if number % 2 else style) for number, part in enumerate(parts)))
 
 
 def to_latex(table: Table) -> str:

@@ -23,6 +23,7 @@ _RECORDED_VALUES: dict[str, dict[str, str]] = {
 LATER_SETTINGS: dict[str, Any] = {
     "engine": {"kind": "local", "workers": 1},
     "informed": False,
+    "test_units": None,
     "repeated_roles": "apart",
     "predicate_as_argument": "allowed",
     "joint.match_weight": 64.0,

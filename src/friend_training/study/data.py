@@ -22,7 +22,7 @@ from friend_training.friendships.bridge_controls import gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
-from friend_training.study.kinds import hidden_gold
+from friend_training.study.kinds import gold_units, hidden_gold
 from friend_training.study.run_data import (
     NO_OBJECTS,
     BridgeData,
@@ -58,17 +58,17 @@ def draw_predicates(examples: Sequence[CsrlExample], count: int | None, *, seed:
     return [_only(examples[number], kept[number]) for number in sorted(kept)]
 
 
-def first_units(examples: Sequence[CsrlExample], count: int | None) -> list[CsrlExample]:
-    """Whole examples, in order, until `count` predicates are together; None takes all."""
+def first_units(examples: Sequence[Any], count: int | None) -> list[Any]:
+    """Whole examples, in order, until `count` units are together; None takes all."""
     if count is None:
         return list(examples)
-    chosen: list[CsrlExample] = []
+    chosen: list[Any] = []
     units = 0
     for example in examples:
         if units >= count:
             break
         chosen.append(example)
-        units += len(example.roles)
+        units += len(gold_units(example))
     return chosen
 
 
@@ -180,7 +180,16 @@ def load_data(
     """
     data_dir = None if data_dir is None else Path(data_dir)
     if isinstance(config, FriendsConfig):
-        return own_data(config, data_dir, progress, pool=pool, objects=objects)
+        found = own_data(config, data_dir, progress, pool=pool, objects=objects)
+    else:
+        found = _case_study_data(config, data_dir, progress, pool=pool)
+    if config.test_units is None:
+        return found
+    cut = {name: replace(one, test=first_units(one.test, config.test_units)) for name, one in found.tasks.items()}
+    return replace(found, tasks=cut)
+
+
+def _case_study_data(config: Config, data_dir: Path | None, progress: Progress, *, pool: bool) -> RunData:
     assert isinstance(config, CaseStudyConfig), "there is no other"
     data = config.data
     if not pool:

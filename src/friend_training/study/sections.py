@@ -440,6 +440,8 @@ class Config(Section):
     """Methods to run, each after those that it needs (docs/methods.md)."""
     iterations: Annotated[int, Field(ge=0)] = 2
     """How often the pool is labelled and the models updated; the best iteration on dev is reported."""
+    test_units: Count | None = None
+    """So many units of test are scored, the first ones, which makes trials on large test sets fast; null is all."""
     shard_size: Count = 1000
     """Inputs of the pool that are labelled and stored together; a stopped run loses one shard at most."""
     engine: Annotated[LocalEngineConfig | RayEngineConfig, Field(discriminator="kind")] = THIS_PROCESS
