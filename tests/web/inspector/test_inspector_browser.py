@@ -293,3 +293,43 @@ def test_trees_are_drawn(browser: Any, tmp_path: Path) -> None:
         assert heights["S"] < heights["NP"] < heights["DT"]
         assert tab.problems == []
         tab.page.close()
+
+
+def test_the_queue_is_answered_by_keys(tab: Tab, study: Path) -> None:
+    """Answered units leave it, the next one is shown at once, and the last one can be had again."""
+    tab.chosen("2")
+    tab.page.click("#queue")
+    tab.page.wait_for_function("() => document.getElementById('found').textContent.includes('to look at')")
+    asked = [item.get_attribute("data-unit") for item in tab.page.locator("#units li").all()]
+    assert "random check" in tab.page.inner_text("#units li:first-child .why")
+    assert "by hidden gold" not in tab.page.inner_text("#detail")
+
+    def shows(unit: str | None) -> None:
+        tab.page.wait_for_function("n => document.querySelector('.head .id')?.textContent === n", arg=unit)
+
+    shows(asked[0])
+    tab.page.keyboard.press("a")
+    tab.listed(asked[1:])
+    shows(asked[1])
+    tab.page.keyboard.press("n")
+    shows(asked[2])
+    tab.page.keyboard.press("x")
+    tab.listed([asked[1], *asked[3:]])
+    tab.page.keyboard.press("u")
+    shows(asked[2])
+    assert tab.page.inner_text("#verdict") == "rejected by hand"
+    kept = read_corrections(study / "methods" / "fdt")
+    assert [(one.unit, one.verdict) for one in kept] == [(asked[0], "accepted"), (asked[2], "rejected")]
+    tab.page.click("#queue")
+    tab.page.wait_for_function("() => document.getElementById('found').textContent === '5 units'")
+
+
+def test_an_empty_queue_says_so(tab: Tab) -> None:
+    tab.page.click("#queue")
+    tab.page.wait_for_function("() => document.getElementById('found').textContent.includes('to look at')")
+    while left := tab.page.locator("#units li").count():
+        tab.page.wait_for_selector("#accept")
+        tab.page.keyboard.press("a")
+        tab.page.wait_for_function("n => document.querySelectorAll('#units li').length === n", arg=left - 1)
+    assert "Nothing is left to look at" in tab.page.inner_text("#detail")
+    assert "known to ±0.05" in tab.page.inner_text("#audit")

@@ -6,6 +6,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
+from friend_training.analysis.audit import questions
 from friend_training.runs.corrections import Correction, read_corrections, save_correction
 from friend_training.web.inspector.app import MAX_BODY, make_app
 from friend_training.web.inspector.run_view import look_at
@@ -25,7 +26,11 @@ def post(client, **said):
 
 
 def test_the_page_and_what_it_loads(client):
-    for path, kind in [("/", "text/html"), ("/static/inspector.js", "javascript"), ("/static/inspector.css", "css")]:
+    for path, kind in [
+        ("/", "text/html"),
+        *((f"/static/{name}.js", "javascript") for name in ("inspector", "queue")),
+        ("/static/inspector.css", "css"),
+    ]:
         answer = client.get(path)
         assert answer.status_code == 200
         assert kind in answer.headers["content-type"]
@@ -275,3 +280,42 @@ def test_with_a_token_nothing_is_answered_without_it(study):
             assert client.get(path).status_code == 401
         assert client.get("/", params={"token": token}).status_code == 200, "the cookie is there from now on"
         assert client.get("/api/run").status_code == 200
+
+
+# The queue: what friend-train ask would ask, and what the answers say.
+
+
+def queued(client, **wanted):
+    answer = client.get("/api/queue", params={**REWRITING, **wanted})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_queue_is_what_the_command_asks(client, look):
+    units = look.reader.of("rewriting", 1)
+    asked = questions(units.rows.append_column("label", units.labels["label"]), 3, audit=1, seed=0)
+    found = queued(client, n=3, audit=1)
+    assert [(unit["unit"], unit["why"]) for unit in found["units"]] == [(one.unit, one.why) for one in asked]
+    assert {unit["why"] for unit in found["units"]} == {"random check", "tells most"}
+    assert all(unit["correct"] is None for unit in found["units"]), "whoever is asked is not told"
+    assert queued(client, n=0, audit=0)["units"] == []
+
+
+def test_what_was_answered_leaves_the_queue_and_tells_the_precision(client):
+    before = queued(client)
+    assert "how precisely is not known" in before["audit"]
+    checks = [unit["unit"] for unit in before["units"] if unit["why"] == "random check"]
+    for unit, verdict in zip(checks, ("accepted", "rejected"), strict=True):
+        assert client.post("/api/corrections", json={**REWRITING, "unit": unit, "verdict": verdict}).status_code == 200
+    after = queued(client)
+    assert not set(checks) & {unit["unit"] for unit in after["units"]}
+    assert "50.0% of them right" in after["audit"]
+    client.post("/api/corrections", json={**REWRITING, "unit": checks[0], "verdict": "withdrawn"})
+    assert checks[0] in {unit["unit"] for unit in queued(client)["units"]}
+
+
+@pytest.mark.parametrize("wrong", [{"n": -1}, {"audit": 501}, {"within": 0}, {"task": "parsing"}, {"sort": "match"}])
+def test_a_queue_that_cannot_be_is_refused(client, wrong):
+    answer = client.get("/api/queue", params={**REWRITING, **wrong})
+    assert 400 <= answer.status_code < 500
+    assert answer.json()["error"]

@@ -6,10 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from fastapi import FastAPI, HTTPException, Query
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.staticfiles import StaticFiles
 
+from friend_training.analysis.audit import answers_of, audit_so_far, questions
 from friend_training.report.names import method_in_words
 from friend_training.runs.corrections import save_correction
 from friend_training.types import ROLES
@@ -40,6 +43,19 @@ class UnitWanted(Wanted):
 
 class ExportWanted(Filter):
     format: Literal["jsonl", "parquet"] = "jsonl"
+
+
+class QueueWanted(BaseModel):
+    """A task, an iteration, and what `friend-train ask` is given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: str
+    iteration: Annotated[int, Field(ge=1)]
+    n: Annotated[int, Field(ge=0, le=500)] = 50
+    audit: Annotated[int, Field(ge=0, le=500)] = 20
+    within: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    seed: int = 0
 
 
 def make_app(look: Look, token: str | None = None, *, patience: float = PATIENCE) -> FastAPI:
@@ -96,6 +112,25 @@ def make_app(look: Look, token: str | None = None, *, patience: float = PATIENCE
             "found": len(rows),
             "texts": look.texts.state,
             "units": listed(units, decisions, shown, look.texts, look.corrections()),
+        }
+
+    @app.get("/api/queue")
+    def queue(wanted: Annotated[QueueWanted, Query()]) -> dict[str, Any]:
+        """What a person should look at next, as friend-train ask has it. Whether it is right by hidden gold is not told
+        to whoever is asked just that."""
+        units = look.reader.of(wanted.task, wanted.iteration)
+        rows = units.rows.append_column("label", units.labels["label"])
+        known = answers_of(look.inspected.run.folder, units.task)
+        asked = questions(rows, wanted.n, audit=wanted.audit, seed=wanted.seed, answered=known)
+        places = np.array([units.place(one.unit) for one in asked], np.intp)
+        shown = listed(units, look.decisions(units, None), places, look.texts, look.corrections())
+        return {
+            "audit": audit_so_far(units.task, rows, known, seed=wanted.seed).in_words(wanted.within),
+            "texts": look.texts.state,
+            "units": [
+                unit | {"why": one.why, "worth": one.worth, "correct": None}
+                for unit, one in zip(shown, asked, strict=True)
+            ],
         }
 
     @app.get("/api/unit")

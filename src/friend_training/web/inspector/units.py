@@ -94,7 +94,7 @@ def utterances(texts: Texts, names: Iterable[str]) -> list[str | None]:
     return found
 
 
-SCORES = ["unit", "input", "task", "confidence", "content", "match", *DECISIONS.names, "correct"]
+SCORES = ["unit", "input", "task", "confidence", "content", "kind", "match", *DECISIONS.names, "correct"]
 
 KEPT = 4
 """Iterations that stay in memory; a hundred thousand units take some tens of megabytes."""

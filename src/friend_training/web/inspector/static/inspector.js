@@ -103,7 +103,8 @@ const showSelection = latest(async (signal) => {
 });
 
 const showUnits = latest(async (signal) => {
-  const answer = await ask("/api/units", { ...filter(), page: state.page, size: PAGE_SIZE }, { signal });
+  const answer = queue.on ? await askQueue(signal)
+    : await ask("/api/units", { ...filter(), page: state.page, size: PAGE_SIZE }, { signal });
   state.units = answer.units;
   state.found = answer.found;
   drawTextsState(answer.texts);
@@ -247,6 +248,7 @@ function drawList() {
   $("page-number").textContent = `page ${count(state.page + 1)} of ${count(pages)}`;
   $("previous").disabled = state.page === 0;
   $("next").disabled = state.page + 1 >= pages;
+  drawQueue();
   if (!state.unit && state.units.length) showUnit(state.units[0].unit).then(markCurrent);
   markCurrent();
 }
@@ -260,6 +262,7 @@ function listItem(unit) {
     el("span", { title: "overall score" }, `s ${score(unit.overall)}`),
     unit.correct === null ? null : el("span", { className: unit.correct ? "right-word" : "wrong-word" }, unit.correct ? "right" : "wrong"),
     unit.by_hand ? el("span", { className: "hand" }, unit.by_hand) : null,
+    unit.why ? el("span", { className: "why" }, unit.why) : null,
   ];
   const open = () => showUnit(unit.unit).then(markCurrent);
   return el("li", { tabindex: 0, "data-unit": unit.unit, onclick: open, onkeydown: (event) => event.key === "Enter" && open() },
@@ -295,7 +298,7 @@ function drawDetail() {
 
 function head(unit) {
   const decision = unit.chosen ? unit.reason : `not chosen: ${unit.reason}`;
-  const truth = unit.correct === null ? null
+  const truth = unit.correct === null || queue.on ? null // whoever is asked is not told
     : el("span", { className: `pill ${unit.correct ? "right-word" : "wrong-word"}` }, unit.correct ? "right by hidden gold" : "wrong by hidden gold");
   return el("div", { className: "head" },
     el("span", { className: `pill ${unit.chosen ? "yes" : "no"}`, id: "decision" }, decision),
@@ -544,6 +547,7 @@ async function correct(verdict, label = null) {
     tell(error.message);
     return;
   }
+  if (queue.on && verdict !== "withdrawn") return nextInQueue(true);
   await showUnit(unit.unit);
   showAll();
 }
@@ -687,11 +691,13 @@ function listen() {
   $("previous").addEventListener("click", () => { state.page -= 1; showAll(); });
   $("next").addEventListener("click", () => { state.page += 1; showAll(); });
   $("iteration").addEventListener("change", () => { state.iteration = Number($("iteration").value); chooseTask(state.task); });
+  $("queue").addEventListener("click", toggleQueue);
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
     if (state.draft) { if (event.key === "Escape") stopEditing(); return; }
     const does = { j: () => step(1), k: () => step(-1), a: () => correct("accepted"), x: () => correct("rejected"), e: () => state.shown && editable(state.shown) && startEditing() };
+    if (queue.on) Object.assign(does, { n: () => nextInQueue(false), u: lastAgain });
     does[event.key]?.();
   });
 }
