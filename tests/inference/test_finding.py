@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, VerbFinder
+from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder
 from friend_training.inference.predicates import default_finder
 from friend_training.runs.inputs import save_inputs
 from friend_training.types import Dialogue, Turn
@@ -40,9 +40,9 @@ def test_embedded_dialogues_are_made_again(tmp_path: Path) -> None:
 
 def test_a_parser_comes_first(tmp_path: Path, ltp: Path) -> None:
     save_inputs(tmp_path, POOL)
-    assert isinstance(default_finder(tmp_path, tiny_config(), ltp=ltp), VerbFinder)
+    assert isinstance(default_finder(tmp_path, tiny_config(), ltp=ltp), FramedVerbFinder)
     by_bridge = tiny_config(f"bridge={{kind: ltp, source: {ltp}}}")
-    assert isinstance(default_finder(tmp_path, by_bridge, ltp=None), VerbFinder)
+    assert isinstance(default_finder(tmp_path, by_bridge, ltp=None), FramedVerbFinder)
     assert isinstance(
         default_finder(tmp_path, tiny_config(PUBLIC.replace("LTP", str(ltp))), ltp=None), FramedVerbFinder
     )

@@ -12,12 +12,12 @@ about one per turn; overlap is the share of annotated predicates that some found
       framed words                   0.33     0.62      0.66              1.8
       framed verbs                   0.36     0.61      0.66              1.6
 
-The annotation marks only some of the verbs, so precision is low for any finder. For the pool all configs take
-framed verbs: a verb without a frame in u_t is one of which the bridge has nothing to say, so that labelling
-it costs passes and teaches little. Whoever asks a trained model about a text wants no verb left out, and gets
-verbs (best F2 of the three: 0.69, 0.60). Leaving out seven auxiliaries (会 能 要 可以 应该 可能 能够) gives 0.70 on
-DuConv dev, which does not annotate them, but 0.55 on PersonalDialog, which does: not done. Most of what verbs
-miss exactly is segmentation: the corpus has 不知道 as one word, LTP has 不 知道.
+The annotation marks only some of the verbs, so precision is low for any finder. Pools and trained models that are
+asked about a text take framed verbs: a verb without a frame in u_t is one of which the bridge has nothing to say, so
+that labelling it costs passes and teaches little, and a model is asked about what it was taught. All verbs leave fewer
+out (best F2 of the three: 0.69, 0.60; `data.finder: ltp-verbs`). Leaving out seven auxiliaries (会 能 要 可以 应该
+可能 能够) gives 0.70 on DuConv dev, which does not annotate them, but 0.55 on PersonalDialog, which does: not done.
+Most of what verbs miss exactly is segmentation: the corpus has 不知道 as one word, LTP has 不 知道.
 """
 
 from collections.abc import Iterable, Sequence

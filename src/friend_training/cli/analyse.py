@@ -117,7 +117,7 @@ def bridges(
     """Print the arguments that each bridge finds for the predicates of the given sentences."""
     # Torch and the parsers take seconds to import: `friend-train --help` should not.
     from friend_training.bridges.ltp import LtpParser
-    from friend_training.bridges.predicates import VerbFinder
+    from friend_training.bridges.predicates import FramedVerbFinder
     from friend_training.tasks.srl.task import open_bridge
 
     texts = [*(sentences or ()), *(_lines(file) if file is not None else ())]
@@ -128,7 +128,7 @@ def bridges(
     ltp = LtpParser.load(models / LTP_FOLDER)
     trained = [] if own is None else [open_bridge(own)]
     asked: list[Bridge] = [ltp, *trained, *_packages(ltp_package=ltp_package, hanlp=hanlp)]
-    show(texts, asked, finder=VerbFinder(ltp), console=Console(width=min(WIDTH, Console().width)))
+    show(texts, asked, finder=FramedVerbFinder(ltp), console=Console(width=min(WIDTH, Console().width)))
 
 
 def show(texts: Sequence[str], bridges: Sequence[Bridge], *, finder: PredicateFinder, console: Console) -> None:

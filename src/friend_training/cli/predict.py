@@ -401,9 +401,9 @@ def _with_predicates(dialogues: Iterable[Dialogue], find: Finder) -> Iterator[Di
 
 def _ltp_finder(folder: Path, device: str) -> Finder:
     from friend_training.bridges.ltp import LtpParser
-    from friend_training.bridges.predicates import VerbFinder
+    from friend_training.bridges.predicates import FramedVerbFinder
 
-    return VerbFinder(LtpParser.load(folder, device=device)).find
+    return FramedVerbFinder(LtpParser.load(folder, device=device)).find
 
 
 def _label(task: "TorchTask", dialogues: Iterable[Dialogue], advanced: Callable[[int], None]) -> Iterator[Labelled]:

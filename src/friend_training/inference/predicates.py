@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from friend_training.bridges.hanlp import missing_of_hanlp
 from friend_training.bridges.ltp import LtpParser
-from friend_training.bridges.predicates import LexiconFinder, PredicateFinder, VerbFinder
+from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, PredicateFinder
 from friend_training.data import synthetic
 from friend_training.data.places import model_source
 from friend_training.data.synthetic import Domain
@@ -30,15 +30,16 @@ LEXICON_DIALOGUES = 1000
 def default_finder(run: Path, config: CaseStudyConfig, *, ltp: Path | None) -> PredicateFinder | None:
     """The finder to use, or None where the run has nothing to make one of.
 
-    In this order: the LTP parser that is given; the one that found the predicates of the run's pool, or that is its
+    Predicates are found as those of pools are, by framed verbs: a model is asked about what it was taught. In this
+    order: the LTP parser that is given; the one that found the predicates of the run's pool, or that is its
     bridge, if it is at hand; the words that are predicates in the run's unlabeled dialogues.
     """
     if ltp is not None:
-        return VerbFinder(LtpParser.load(ltp, device=config.device))
+        return FramedVerbFinder(LtpParser.load(ltp, device=config.device))
     if isinstance(config.data, PublicDataConfig) and _is_at_hand(config, config.data):
         return pool_finder(config)
     if isinstance(config.bridge, LtpBridgeConfig) and (folder := Path(model_source(config.bridge.source))).is_dir():
-        return VerbFinder(LtpParser.load(folder, device=config.device))
+        return FramedVerbFinder(LtpParser.load(folder, device=config.device))
     lexicon = LexiconFinder.learn(_unlabeled(run, config))
     return lexicon if lexicon.words else None
 
