@@ -1,6 +1,7 @@
 """What is chosen keeps the label distribution of gold, whatever the rule of picking is."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,6 +71,25 @@ def test_every_rule_can_be_balanced(pick, weight, total):
         else Counter(label for label, sure in zip(PLENTY.label, PLENTY.confidence, strict=True) if sure > 0.6)
     )
     assert found == {label.strip('"'): min(expected[label], available[label]) for label in SHARES}
+
+
+@pytest.mark.parametrize("pick", [TopN(43), Share(43 / 108), Threshold(0.6), TotalAgreement(), Random(43, seed=3)])
+def test_the_store_tells_what_quotas_have_changed(pick):
+    """The same rule without quotas: what it alone chooses found a quota full, what it would not choose fills one."""
+    balanced = Selector(pick, confidence_weight=1.0, balance=SHARES)
+    alone = Selector(pick, confidence_weight=1.0)
+    if not isinstance(pick, TopN | Share | Random):
+        balanced = replace(balanced, balance={'"a"': 1.0})  # a threshold is never lowered: quotas only leave out
+    found = balanced.decide(PLENTY, balanced.cutoff([PLENTY]))
+    free = alone.decide(PLENTY, alone.cutoff([PLENTY])).chosen
+    told = {str(why): found.reason == why for why in set(found.reason)}
+    assert (told["chosen"] == (found.chosen & free)).all()
+    assert (told["quota full"] == (free & ~found.chosen)).all()
+    if "chosen to fill a quota" in told:
+        assert (told["chosen to fill a quota"] == (found.chosen & ~free)).all()
+    else:
+        assert not (found.chosen & ~free).any()
+    assert ("chosen to fill a quota" in told) == isinstance(pick, TopN | Share | Random)
 
 
 def test_a_label_that_is_scarce_leaves_its_room_empty():

@@ -9,6 +9,7 @@ from friend_training.errors import ConfigError
 from friend_training.experiments.experiment import Piece, left, load_experiment, pieces
 from friend_training.experiments.results import done
 from friend_training.study.config import config_text
+from helpers.own_run import TEXT
 from helpers.tiny_config import tiny_config
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -147,3 +148,23 @@ def test_every_experiment_can_be_run(folder: Path, tmp_path: Path) -> None:
     assert len(made) == len(load_experiment(folder).seeds) * max(1, len(load_experiment(folder).vary))
     for piece in made:
         assert piece.config.methods[0] == "base"
+
+
+def test_variants_of_a_config_of_any_tasks(tmp_path: Path) -> None:
+    folder = write(tmp_path, VARIED_OF_ANY)
+    (folder / "reviews.yaml").write_text(TEXT, encoding="utf-8")
+    first, second = pieces(folder, tmp_path / "runs")
+    assert first.config.sections["mood"].selection.score == "learned"
+    assert second.config.sections["mood"].selection.score == "paper"
+    assert first.config_id != second.config_id
+    assert first.folder == tmp_path / "runs" / "varied" / "learned" / "seed-1"
+
+
+VARIED_OF_ANY = """
+title: Varied
+config: reviews.yaml
+seeds: [1]
+vary:
+  - {name: learned, set: [tasks.mood.selection.score=learned], methods: [base, fdt]}
+  - {name: paper}
+"""

@@ -123,6 +123,8 @@ class Reason(StrEnum):
     """Why a unit was chosen or not, in the words of the store."""
 
     CHOSEN = "chosen"
+    FILLS_QUOTA = "chosen to fill a quota"  # the rule alone would not have chosen it
+    QUOTA_FULL = "quota full"  # the rule alone would have chosen it
     BELOW_THRESHOLD = "score below threshold"
     BELOW_AGREEMENT = "matching below 1"
     NOTHING_TO_MATCH = "nothing to match"
@@ -172,8 +174,16 @@ class Cutoff:
     draw: int = np.iinfo(np.uint64).max
 
 
-Line = Cutoff | Mapping[str, Cutoff]
-"""One place for all units, or one for each label where the choice is balanced."""
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """The last place for each label where the choice is balanced; `alone` is the rule's own, without quotas."""
+
+    of: Mapping[str, Cutoff]
+    alone: Cutoff
+
+
+Line = Cutoff | Quotas
+"""One place for all units, or one for each label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +304,9 @@ class Selector:
         key, draw = self._rank(scores)
         line, last = _lines(cutoff, scores)
         passes = (key > line) | ((key == line) & (draw <= last))
-        verdicts = [*self._obstacles(scores), (passes, Reason.CHOSEN.value)]
+        verdicts = [*self._obstacles(scores), *_verdicts(passes, key, draw, cutoff)]
         reason = np.select([holds for holds, _ in verdicts], [why for _, why in verdicts], self._missed.value)
-        chosen = reason == Reason.CHOSEN.value
+        chosen = (reason == Reason.CHOSEN.value) | (reason == Reason.FILLS_QUOTA.value)
         return Decisions(
             overall=self.overall(scores),
             threshold=np.full(len(chosen), np.nan) if isinstance(self.pick, Random) else line,
@@ -348,13 +358,13 @@ class Selector:
         possible: BoolColumn = np.logical_and.reduce([~failed for failed, _ in self._obstacles(scores)])
         return possible
 
-    def _balanced(self, batches: Iterable[Scores], shares: Mapping[str, float]) -> dict[str, Cutoff]:
+    def _balanced(self, batches: Iterable[Scores], shares: Mapping[str, float]) -> Quotas:
         """For each label the last place that its share leaves room for, and never below a fixed threshold.
 
         A share is one of what the rule alone would choose: so many as reach a threshold, or the number it names.
         """
         if isinstance(self.pick, Nothing):
-            return {}
+            return Quotas({}, Cutoff(np.nan))
         match self.pick:
             case Threshold(lowest):
                 most, total = None, None
@@ -372,19 +382,23 @@ class Selector:
             label: Best(None if most is None else math.floor(share * most) + 1)
             for label, share in shares.items()
         }
+        of_all = Best(most)
         reached = 0
         for batch in batches:
             key, draw = self._candidates(batch)
             label = np.array(batch.label, np.object_)[self.possible(batch)]
             passing = key >= lowest
             reached += int(passing.sum())
+            if most is not None:
+                of_all.add(key[passing], draw[passing])
             for name in set(label[passing].tolist()) & best.keys():
                 rows = passing & (label == name)
                 best[name].add(key[rows], draw[rows])
         if total is None:
             total = reached if most is None else min(most, reached)
         room = quotas(shares, total)
-        return {name: best[name].cutoff(room[name]) for name in shares}
+        alone = Cutoff(lowest) if most is None else of_all.cutoff(most)
+        return Quotas({name: best[name].cutoff(room[name]) for name in shares}, alone)
 
 
 class Best:
@@ -419,8 +433,20 @@ def _lines(cutoff: Line, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
     """The line of each unit, as columns: a score and the last draw there."""
     if isinstance(cutoff, Cutoff):
         return np.full(len(scores.unit), cutoff.score), np.full(len(scores.unit), cutoff.draw, np.uint64)
-    lines = [cutoff.get(label, Cutoff(np.nan)) for label in scores.label]
+    lines = [cutoff.of.get(label, Cutoff(np.nan)) for label in scores.label]
     return np.array([line.score for line in lines], np.float64), np.array([line.draw for line in lines], np.uint64)
+
+
+def _verdicts(passes: BoolColumn, key: FloatColumn, draw: DrawColumn, cutoff: Line) -> list[tuple[BoolColumn, str]]:
+    """What quotas have to do with it, where there are some, is told apart."""
+    if isinstance(cutoff, Cutoff):
+        return [(passes, Reason.CHOSEN.value)]
+    alone = (key > cutoff.alone.score) | ((key == cutoff.alone.score) & (draw <= cutoff.alone.draw))
+    return [
+        (passes & alone, Reason.CHOSEN.value),
+        (passes, Reason.FILLS_QUOTA.value),
+        (alone, Reason.QUOTA_FULL.value),
+    ]
 
 
 def _last_of_best(batches: Iterable[tuple[FloatColumn, DrawColumn]], count: int) -> Cutoff:

@@ -152,7 +152,8 @@ def _resources_id(config: Config) -> str:
     values = recorded_form(
         config.model_dump(mode="json", include={"encoder", "bridge", "bridge_training", "data", "max_length"})
     )
-    values["data"] = {name: value for name, value in values["data"].items() if name not in _LABELLED}
+    if "data" in values:  # only the paper's pair has some that are shared
+        values["data"] = {name: value for name, value in values["data"].items() if name not in _LABELLED}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -9,14 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from friend_training.core.selector import Reason
 from friend_training.methods.registry import METHODS
 from friend_training.runs.inputs import saved_gold
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Select
+from friend_training.runs.steps import Select, Train
 from friend_training.runs.store import Store
-from friend_training.study.folders import method_folder, methods_there, read_notes, read_records, run_config
-from friend_training.study.kinds import is_trained
-from friend_training.study.sections import Config
+from friend_training.study.folders import method_folder, methods_there, read_notes, read_records
 
 NEARLY_ALL = 0.95
 """From this share of the pool on one label is called collapse, unless gold has it nearly as often."""
@@ -42,28 +41,36 @@ class Warned:
 def run_warnings(folder: str | Path) -> list[Warned]:
     """All warnings about a run."""
     folder = Path(folder)
-    config = run_config(folder)
-    trained = [task for task in config.sections if is_trained(config, task)]
     found = [Warned(note) for note in read_notes(folder)]
     for method in methods_there(folder):
         run = Run.open(method_folder(folder, method))
-        if run.store.iterations():
-            found += _of_method(folder, config, run, method, trained)
+        if iterations := _selected(run):
+            found += _of_method(folder, run, method, iterations)
     if {"fdt", "fdt-shuffled"} <= set(methods_there(folder)):
-        found += _near_chance(folder, trained)
+        found += _near_chance(folder)
     if {"fdt", "sst"} <= set(methods_there(folder)):
-        found += _same_as_self_training(folder, trained)
+        found += _same_as_self_training(folder)
     return found
 
 
-def _of_method(folder: Path, config: Config, run: Run, method: str, trained: list[str]) -> Iterator[Warned]:
-    selected = [run.result(Select(iteration)) for iteration in run.store.iterations()]
-    records: list[Mapping[str, Any]] = [one["tasks"] for one in selected if one is not None]
-    last = run.store.read(run.store.iterations()[-1], ["task", "label", "content", "chosen", "match"])
-    for task in config.sections if method == "fdt" else ():
+def _selected(run: Run) -> list[int]:
+    """The iterations whose selection is done: a run may be looked at while it goes on."""
+    return [number for number in run.store.iterations() if run.result(Select(number)) is not None]
+
+
+def _trained(run: Run) -> list[str]:
+    """The tasks that were updated: a friend who only answers is not, nor is a task before its first update."""
+    tasks = [name for number in _selected(run)[:1] for name in run.require(Select(number))["tasks"]]
+    return [name for name in tasks if run.result(Train(name, 1)) is not None]
+
+
+def _of_method(folder: Path, run: Run, method: str, iterations: list[int]) -> Iterator[Warned]:
+    records: list[Mapping[str, Any]] = [run.require(Select(number))["tasks"] for number in iterations]
+    last = run.store.read(iterations[-1], ["task", "label", "content", "chosen", "match", "reason"])
+    for task in dict.fromkeys(name for one in records for name in one) if method == "fdt" else ():
         if not any(one.get(task, {}).get("units") for one in records):
             yield Warned("no unit was found in the pool", method, task)
-    for task in trained:
+    for task in _trained(run):
         of_task = [one[task] for one in records if one.get(task, {}).get("units")]
         if not of_task:
             continue
@@ -106,6 +113,9 @@ def _shown(label: str) -> str:
     return label if len(label) <= 40 else f"{label[:40]}…"
 
 
+_FILLS = Reason.FILLS_QUOTA.value
+
+
 def _without_agreement(rows: pa.Table, method: str, task: str) -> Iterator[Warned]:
     """Of friend-training alone: other methods choose without a friend, and say so."""
     if METHODS[method].choice != "by-match":
@@ -113,15 +123,17 @@ def _without_agreement(rows: pa.Table, method: str, task: str) -> Iterator[Warne
     chosen = rows.filter(rows["chosen"])
     disputed = pc.sum(pc.equal(chosen["match"], 0.0)).as_py() or 0
     if disputed:
+        filling = pc.sum(pc.and_(pc.equal(chosen["match"], 0.0), pc.equal(chosen["reason"], _FILLS))).as_py() or 0
+        why = f", {filling} of them to fill the quotas of their labels" if filling else ""
         yield Warned(
-            f"{disputed} of {len(chosen)} chosen labels have a match of 0: the friend disputes them", method, task
+            f"{disputed} of {len(chosen)} chosen labels have a match of 0: the friend disputes them{why}", method, task
         )
 
 
-def _near_chance(folder: Path, trained: list[str]) -> Iterator[Warned]:
+def _near_chance(folder: Path) -> Iterator[Warned]:
     """In the first iteration the models are Base's in both runs: what differs is whose predictions are compared."""
     rows = {name: _first(folder, name, ["task", "match"]) for name in ("fdt", "fdt-shuffled")}
-    for task in trained:
+    for task in _trained(Run.open(method_folder(folder, "fdt"))):
         matches = {
             name: [one for one in table.filter(pc.equal(table["task"], task))["match"].to_pylist() if one is not None]
             for name, table in rows.items()
@@ -140,19 +152,19 @@ def _near_chance(folder: Path, trained: list[str]) -> Iterator[Warned]:
 
 
 def _first(folder: Path, method: str, columns: list[str]) -> pa.Table:
-    store = Run.open(method_folder(folder, method)).store
-    return (
-        store.read(store.iterations()[0], columns) if store.iterations() else pa.table({name: [] for name in columns})
-    )
+    run = Run.open(method_folder(folder, method))
+    iterations = _selected(run)
+    nothing = pa.table({name: pa.array([], pa.string()) for name in columns})
+    return run.store.read(iterations[0], columns) if iterations else nothing
 
 
-def _same_as_self_training(folder: Path, trained: list[str]) -> Iterator[Warned]:
+def _same_as_self_training(folder: Path) -> Iterator[Warned]:
     records = {record["method"]: record for record in read_records(folder)}
-    stores = {name: Run.open(method_folder(folder, name)).store for name in ("fdt", "sst")}
-    iterations = stores["fdt"].iterations()
-    if not iterations or iterations != stores["sst"].iterations() or not {"fdt", "sst"} <= records.keys():
+    runs = {name: Run.open(method_folder(folder, name)) for name in ("fdt", "sst")}
+    stores, iterations = {name: run.store for name, run in runs.items()}, _selected(runs["fdt"])
+    if not iterations or iterations != _selected(runs["sst"]) or not {"fdt", "sst"} <= records.keys():
         return
-    for task in trained:
+    for task in _trained(runs["fdt"]):
         chosen = {name: [_chosen(store, number, task) for number in iterations] for name, store in stores.items()}
         if chosen["fdt"] == chosen["sst"] and any(chosen["fdt"]):
             yield Warned("it chose exactly what self-training chose: the friend made no difference", "fdt", task)

@@ -286,7 +286,7 @@ def _threshold_of(selector: Selector, line: Line) -> dict[str, float | None]:
     """
     if not isinstance(selector.pick, Share):
         return {}
-    lines = [line] if isinstance(line, Cutoff) else list(line.values())
+    lines = [line] if isinstance(line, Cutoff) else list(line.of.values())
     found = [one.score for one in lines if not math.isnan(one.score)]
     return {"threshold": max(found, default=None)}
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.analysis.metrics import main_metric, metric_spec
+from friend_training.experiments.warnings import run_warnings
 from friend_training.report.iterations import (
     ByIteration,
     Drift,
@@ -37,7 +38,6 @@ from friend_training.runs.files import read_json_object, write_text
 from friend_training.runs.inputs import saved_gold, saved_inputs
 from friend_training.runs.run import Run, check_file
 from friend_training.runs.steps import KINDS_OF_WORK
-from friend_training.study.folders import read_notes
 
 # What was run, with what, where: the config in short, and the machine.
 
@@ -121,13 +121,25 @@ def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
             Sentence(f"{task}, pseudo-labels", _chosen(focus, last, counted))
             for task, counted in focus.selected(last).items()
         ]
-    found += [Sentence("data", f"{note}.") for note in read_notes(study.data_folder)]
+    found += _warnings(study)
     if costs:
         peak = most(cost.peak_memory_mb for cost in costs)
         memory = "" if peak is None else f"; at most {peak / 1024:.1f} GB of memory"
         total = sum(cost.total for cost in costs)
         found.append(Sentence("cost", f"{duration(total)} in all{memory}."))
     return found
+
+
+def _warnings(study: Study) -> list[Sentence]:
+    """What to know before believing the scores; of one method's report what is about the data or that method."""
+    if not study.is_ours:
+        return []
+    shown = {"", *(method.name for method in study.methods)}
+    return [
+        Sentence("warning" if one.method else "data", f"{one}.")
+        for one in run_warnings(study.data_folder)
+        if one.method in shown
+    ]
 
 
 def _tested(method: MethodRun) -> list[str]:

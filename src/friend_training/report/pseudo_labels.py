@@ -25,7 +25,14 @@ NUMBERS = ["task", "input", "confidence", "match", "overall", "threshold", "chos
 """The columns of the store that are read for every iteration; the others only where examples are shown."""
 
 
-SCORED = (Reason.CHOSEN, Reason.BELOW_THRESHOLD, Reason.BELOW_AGREEMENT, Reason.NOT_DRAWN)
+SCORED = (
+    Reason.CHOSEN,
+    Reason.FILLS_QUOTA,
+    Reason.QUOTA_FULL,
+    Reason.BELOW_THRESHOLD,
+    Reason.BELOW_AGREEMENT,
+    Reason.NOT_DRAWN,
+)
 """Reasons of units whose scores decided, or could have: the others no threshold chooses or rejects."""
 
 
@@ -124,7 +131,7 @@ def _floats(column: pa.ChunkedArray) -> Floats:
 COUNT = 20
 
 
-MISSED = pa.array([Reason.BELOW_THRESHOLD.value, Reason.BELOW_AGREEMENT.value])
+MISSED = pa.array([Reason.BELOW_THRESHOLD.value, Reason.BELOW_AGREEMENT.value, Reason.QUOTA_FULL.value])
 """Why units are rejected that could have been chosen, had their scores been better."""
 
 

@@ -1,0 +1,90 @@
+"""What a person should know before believing a run: every warning, provoked, in terminal, result and report alike."""
+
+import html
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from friend_training import FriendTrainer, Rule, label_friendship
+from friend_training.cli.study import show_outcome
+from friend_training.core.selector import Reason
+from friend_training.runs.run import Run
+from friend_training.study.folders import method_folder
+from friend_training.trainer import FriendTrainingResult
+from helpers.friend_trainers import DEV, STARS, TEST, estimator, rows
+
+LOVELY = [row["review"] for row in rows(200, 7) if row["mood"] == "good"]
+NEARLY_LOVELY = [*LOVELY[:40], *(row["review"] for row in rows(40, 8) if row["mood"] == "bad")]
+
+
+def fitted(folder: Path, tasks: list[Any], friendships: list[Any], pool: list[str], **settings: Any) -> Any:
+    trainer = FriendTrainer(
+        tasks=tasks,
+        friendships=friendships,
+        folder=folder,
+        iterations=1,
+        seeds=(1,),
+        progress=False,
+        settings=settings,
+    )
+    return trainer.fit(pool, compare=("base", "fdt"))
+
+
+@pytest.fixture(scope="module")
+def collapsed(tmp_path_factory: pytest.TempPathFactory) -> FriendTrainingResult:
+    """A pool of one mood, a dev of six, and gold of stars that is test of mood."""
+    tasks = [estimator("mood", dev=DEV[:6]), estimator("stars", gold=TEST[:24])]
+    promised = {"precision": 0.95, "confidence": 0.9}
+    friends = [label_friendship("stars", "mood", STARS)]
+    return fitted(tmp_path_factory.mktemp("collapsed"), tasks, friends, LOVELY, mood={"pick_threshold": promised})
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> FriendTrainingResult:
+    """Friends that mean the opposite, quotas, and a third friend who never answers."""
+    opposite = label_friendship("stars", "mood", {"1": "good", "3": "mixed", "5": "bad"})
+    silent = label_friendship("silent", "mood", {"good": "good"})
+    tasks = [estimator("mood"), estimator("stars"), Rule("silent", lambda text: None)]
+    settings = {"balance": "gold", "pick_threshold": {"share": 0.7}}
+    folder = tmp_path_factory.mktemp("filled")
+    return fitted(folder, tasks, [opposite, silent], NEARLY_LOVELY, mood=settings)
+
+
+PROVOKED = [
+    ("collapsed", '% of the pool has the label "5"', "FDT, stars"),
+    ("collapsed", "dev is too small, or too little of it is right, for the threshold asked for", "FDT, mood"),
+    ("collapsed", "no pseudo-label was chosen in any iteration: it was trained on gold alone", "FDT, mood"),
+    ("collapsed", "24 of 60 texts in test of mood are gold of stars", ""),
+    ("filled", "chosen labels have a match of 0: the friend disputes them", "FDT, mood"),
+    ("filled", "of them to fill the quotas of their labels", "FDT, mood"),
+    ("filled", "no unit was found in the pool", "FDT, silent"),
+]
+
+
+@pytest.mark.parametrize(("provoked", "words", "about"), PROVOKED)
+def test_a_warning_stands_in_terminal_result_and_report(
+    provoked: str, words: str, about: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result: FriendTrainingResult = request.getfixturevalue(provoked)
+    run = result.runs[1]
+    assert [one for one in result.warnings if words in one and one.startswith(about)], result.warnings
+    assert f"Warning: {about}" in str(result)
+    assert words in str(result)
+    show_outcome(run)
+    assert words in capsys.readouterr().out
+    [page] = result.report()
+    assert words in " ".join(html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))).split())
+
+
+def test_the_store_tells_who_fills_a_quota_and_who_found_it_full(filled: FriendTrainingResult) -> None:
+    store = Run.open(method_folder(filled.runs[1], "fdt")).store
+    of_mood = [row for row in store.read(1).to_pylist() if row["task"] == "mood"]
+    reasons = {reason: [row for row in of_mood if row["reason"] == reason.value] for reason in Reason}
+    assert reasons[Reason.FILLS_QUOTA]
+    assert all(row["chosen"] for row in reasons[Reason.FILLS_QUOTA])
+    assert reasons[Reason.QUOTA_FULL]
+    assert not any(row["chosen"] for row in reasons[Reason.QUOTA_FULL])
+    best = max(row["overall"] for row in reasons[Reason.QUOTA_FULL])
+    assert best >= min(row["overall"] for row in reasons[Reason.FILLS_QUOTA])
