@@ -43,7 +43,7 @@ def test_the_rule_agrees_with_its_definition(pairs, target, at_least):
         counted = sum(right[number] for number in chosen) / len(chosen)
         return min(counted, sum(promised[number] for number in chosen) / len(chosen))
 
-    found = threshold_for_precision(scores, right, Precision(target, at_least))
+    found = threshold_for_precision(scores, right, Precision(target, at_least, confidence=None))
     by_threshold = {score: value for score in set(scores) if (value := expected(score)) is not None}
     good = [score for score, value in by_threshold.items() if value >= target - 1e-12]
     if found.reached:
@@ -59,25 +59,27 @@ def test_the_rule_agrees_with_its_definition(pairs, target, at_least):
 def test_a_few_lucky_units_prove_nothing():
     scores = np.linspace(0.99, 0.2, 100)
     right = np.arange(100) < 3
-    found = threshold_for_precision(scores, right, Precision(0.9, at_least=20))
+    found = threshold_for_precision(scores, right, Precision(0.9, at_least=20, confidence=None))
     assert (found.reached, found.chosen) == (False, 20)
     assert found.precision == pytest.approx(3 / 20)
 
 
 def test_scores_that_promise_less_than_was_counted_are_believed():
     scores, right = np.full(40, 0.55), np.arange(40) % 10 < 9  # 0.9 counted; at one score no temperature tells more
-    found = threshold_for_precision([*scores, *np.full(400, 0.5)], [*right, *(np.arange(400) % 2 == 0)], Precision(0.8))
+    found = threshold_for_precision(
+        [*scores, *np.full(400, 0.5)], [*right, *(np.arange(400) % 2 == 0)], Precision(0.8, confidence=None)
+    )
     promised = apply_temperature([0.55], found.temperature)[0]
     assert found.reached == (min(0.9, promised) >= 0.8)
     assert found.precision <= promised + 1e-12
 
 
 def test_without_units_there_is_no_threshold():
-    assert threshold_for_precision([], [], Precision(0.5)) == Aimed(None, False, None, 0, 0, None)
+    assert threshold_for_precision([], [], Precision(0.5, confidence=None)) == Aimed(None, False, None, 0, 0, None)
 
 
 def aiming_plan(name, target=0.9):
-    return replace(plan(name, Precision(target, at_least=5)), probe=probe(name))
+    return replace(plan(name, Precision(target, at_least=5, confidence=None)), probe=probe(name))
 
 
 def aim_together(run, listener=None):
@@ -116,7 +118,7 @@ def test_the_threshold_is_that_of_the_models_that_label_and_of_their_match(tmp_p
     matches = friends("stars", "mood").match(inputs, first, second)
     overall = [0.3 * units[0].confidence + 0.7 * match.first[0] for units, match in zip(first, matches, strict=True)]
     right = [units[0].label == truth("stars", point) for units, point in zip(first, inputs, strict=True)]
-    expected = threshold_for_precision(overall, right, Precision(0.9, 5))
+    expected = threshold_for_precision(overall, right, Precision(0.9, 5, confidence=None))
     assert run.require(FindThresholds(1))["tasks"]["stars"] == pytest.approx(expected.as_dict())
 
 
@@ -172,4 +174,4 @@ def test_a_target_that_is_met_but_for_rounding_is_met():
     """Scores on both sides of a half promise a half together, however they are summed up."""
     pairs = [(0.1, False), (0.1, True), (0.1, True), (0.3, True), (0.3, True), (0.7, True), (0.7, True)]
     scores, right = [score for score, _ in pairs], [verdict for _, verdict in pairs]
-    assert threshold_for_precision(scores, right, Precision(0.5, 1)).threshold == 0.3
+    assert threshold_for_precision(scores, right, Precision(0.5, 1, confidence=None)).threshold == 0.3

@@ -30,8 +30,8 @@ CONFIG = tiny_config(
     f"methods={json.dumps(METHODS)}",
     "data.target=film",
     "data.dev=8",
-    "tasks.csrl.pick_threshold={precision: 0.9}",
-    "tasks.csrl.sst_threshold={precision: 0.5}",
+    "tasks.csrl.pick_threshold={expected_precision: 0.9}",
+    "tasks.csrl.sst_threshold={expected_precision: 0.5}",
     "tasks.rewriting.pick_threshold={share: 0.5}",
 )
 

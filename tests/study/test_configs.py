@@ -16,7 +16,7 @@ from friend_training.experiments.experiment import pieces
 from friend_training.experiments.results import settings_id
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
-from friend_training.study.aliases import LATER_SETTINGS, recorded_form
+from friend_training.study.aliases import CHANGED_DEFAULTS, LATER_SETTINGS, recorded_form
 from friend_training.study.config import (
     CaseStudyConfig,
     FriendsConfig,
@@ -85,7 +85,7 @@ def test_what_the_recorded_form_leaves_out_are_defaults() -> None:
         value: Any = bare
         for part in setting.split("."):
             value = value[part]
-        assert value == default, setting
+        assert value == default or default == CHANGED_DEFAULTS.get(setting), setting
     assert "engine" not in recorded_form(synthetic)
     assert "balance" not in recorded_form(public)["tasks"]["rewriting"]
     assert recorded_form(recorded_form(synthetic)) == recorded_form(synthetic)
@@ -192,10 +192,28 @@ def test_a_threshold_is_a_number_or_what_it_is_found_by() -> None:
     assert pick_of(config.tasks.rewriting.sst_threshold) == Share(0.1)
     assert pick_of(config.tasks.rewriting.pick_threshold) == Threshold(0.0)
     tasks = config.model_dump(mode="json")["tasks"]
-    assert [in_words(tasks["csrl"][name]) for name in ("pick_threshold", "sst_threshold")] == ["precision 0.8", "0"]
+    assert [in_words(tasks["csrl"][name]) for name in ("pick_threshold", "sst_threshold")] == [
+        "precision 0.8 confidence 0.9",
+        "0",
+    ]
     for given in ("{precison: 0.8}", "{precision: 2}", "{share: 0.1, precision: 0.8}", "high"):
         with pytest.raises(ConfigError, match=r"tasks.csrl.pick_threshold"):
             tiny_config(f"tasks.csrl.pick_threshold={given}")
+
+
+def test_a_config_that_was_written_whole_means_what_it_meant() -> None:
+    """Before there was a confidence a precision was an estimate; before decoding was decided on dev it was another."""
+    settings = ("repeated_roles", "predicate_as_argument", "insertion_spans")
+    values = yaml.safe_load(config_text(tiny_config("tasks.csrl.pick_threshold={expected_precision: 0.8}")))
+    old = {name: value for name, value in values.items() if name not in settings}
+    old["tasks"]["csrl"]["pick_threshold"] = {"precision": 0.8}
+    read = parse_config(yaml.safe_dump(old), "a record", whole=True)
+    assert pick_of(read.sections["csrl"].pick_threshold) == Precision(0.8, confidence=None)
+    assert [getattr(read, name) for name in settings] == ["apart", "allowed", "apart"]
+    assert settings_id(read.model_dump(mode="json")) == settings_id(old)
+    new = parse_config(yaml.safe_dump(old), "a file of today")
+    assert pick_of(new.sections["csrl"].pick_threshold) == Precision(0.8, confidence=0.9)
+    assert [getattr(new, name) for name in settings] == ["once", "never", "together"]
 
 
 def test_informed_few_shot_is_few_shot_but_for_its_start_and_its_controls() -> None:

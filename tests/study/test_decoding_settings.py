@@ -1,10 +1,10 @@
-"""How models are decoded, what they see, what becomes of pronouns and of checked labels: as before unless given."""
+"""How models are decoded, what they see, what becomes of pronouns and of checked labels."""
 
 import json
 from pathlib import Path
 
 from friend_training.runs.run import Run
-from friend_training.study.aliases import recorded_form
+from friend_training.study.aliases import CHANGED_DEFAULTS, recorded_form
 from friend_training.study.csrl_rewriting import TASKS, naming_bridge
 from friend_training.study.folders import method_folder, run_config
 from friend_training.study.kinds import Given, make_task
@@ -17,9 +17,11 @@ LATER = (
     *("predicate_as_argument=never", "pronouns=resolved", "checked_labels=all"),
 )
 
+BEFORE = tuple(f"{name}={value}" for name, value in CHANGED_DEFAULTS.items())
 
-def test_a_config_that_leaves_them_out_is_the_one_it_was() -> None:
-    plain, better = tiny_config(), tiny_config(*LATER)
+
+def test_a_config_of_before_is_the_one_it_was() -> None:
+    plain, better = tiny_config(*BEFORE), tiny_config(*LATER)
     names = {setting.partition("=")[0] for setting in LATER}
     assert names.isdisjoint(recorded_form(plain.model_dump(mode="json")))
     given = {name: str(better.model_dump(mode="json")[name]) for name in names}
@@ -33,7 +35,7 @@ def test_training_depends_on_how_models_are_decoded_and_on_nothing_behind_it(tin
     def identities(*settings: str) -> list[str]:
         return [make_task(tiny_config(*settings), name, Given(tiny_encoder)).identity for name in TASKS]
 
-    changed = [identities(setting) != identities() for setting in LATER]
+    changed = [identities(*BEFORE, setting) != identities(*BEFORE) for setting in LATER]
     assert changed == [True, True, True, True, True, False, False]
 
 

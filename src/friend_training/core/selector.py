@@ -82,15 +82,15 @@ class Share:
 class Precision:
     """Choose with a threshold of which at least `target` of the chosen are right, by what is known of dev.
 
-    With a `confidence` that is a promise, which may be broken in one run of 1 / (1 − confidence) at most: the threshold
-    is the lowest that a fixed sequence of tests reaches, and nothing is chosen where no test passes. Without one it is
+    That is a promise, which may be broken in one run of 1 / (1 − confidence) at most: the threshold is the lowest that
+    a fixed sequence of tests reaches, and nothing is chosen where no test passes. With a confidence of None it is
     an estimate, which misses its target in up to half of all runs: the lowest threshold of which so many are
     expected to be right, and the best where there is none. Choices of fewer than `at_least` dev units prove nothing.
     """
 
     target: float
     at_least: int = 20
-    confidence: float | None = field(default=None, kw_only=True)
+    confidence: float | None = field(default=0.9, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

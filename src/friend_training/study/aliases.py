@@ -55,14 +55,53 @@ LATER_SETTINGS: dict[str, Any] = {
 The recorded form leaves them out where they say that. Whoever adds a setting to a config adds it here."""
 
 
+CHANGED_DEFAULTS: dict[str, Any] = {
+    "repeated_roles": "apart",
+    "predicate_as_argument": "allowed",
+    "insertion_spans": "apart",
+}
+"""Settings of the paper's pair whose defaults are others today, and what they were.
+
+Decided on dev (docs/decisions.md): each role once, no predicate its own argument, an insertion a span of one turn.
+Every config that does not name them has these decisions; what was recorded before, and the paper's own settings, keep
+what they were made with.
+"""
+
+
 def current_form(config: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a file, by the names that they have today."""
     return _renamed(config, _OLD_VALUES, "")
 
 
+def complete_form(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a config that was written whole, as records and run folders have it, by today's names.
+
+    What such a config does not name was as it was before there was a choice. A precision without a confidence was an
+    estimate.
+    """
+    values = _estimates(config)
+    return {**CHANGED_DEFAULTS, **values} if "friendship" in config else values
+
+
+def _estimates(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if value.keys() == {"precision"} and not isinstance(value["precision"], str):  # what networks compute in is a name
+        return {"expected_precision": value["precision"]}
+    return {key: _estimates(inner) for key, inner in value.items()}
+
+
+def _recorded_estimates(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    if value.keys() == {"expected_precision"}:
+        return {"precision": value["expected_precision"]}
+    return {key: _recorded_estimates(inner) for key, inner in value.items()}
+
+
 def recorded_form(config: Mapping[str, Any]) -> dict[str, Any]:
     """A config as results were recorded with it; one that is in this form stays as it is."""
-    return _renamed(_told(config, ""), _RECORDED_VALUES, "")
+    return _renamed(_told(_recorded_estimates(config), ""), _RECORDED_VALUES, "")
 
 
 def _told(values: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from friend_training.core.friendship import Aggregation
 from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
-from friend_training.study.aliases import OLD_CONFIG_NAMES, current_form
+from friend_training.study.aliases import OLD_CONFIG_NAMES, complete_form, current_form
 from friend_training.study.sections import (
     Config,
     Count,
@@ -110,10 +110,10 @@ class CaseStudyConfig(Config):
     informed: bool = False
     """Whether CSRL learns the bridge's training sentences before its own gold, so that every method starts from what
     the bridge was trained on."""
-    repeated_roles: Repeats = "apart"
+    repeated_roles: Repeats = "once"
     """Where a role may begin anew in what CSRL predicts: right behind itself (apart), only after something else
     (joined), or nowhere (once: of several spans the likeliest is taken)."""
-    predicate_as_argument: Literal["allowed", "never"] = "allowed"
+    predicate_as_argument: Literal["allowed", "never"] = "never"
     """Whether the words of a predicate may be part of its own arguments in what CSRL predicts."""
     pronouns: Literal["kept", "resolved"] = "kept"
     """Whether a bare pronoun that the bridge finds is an argument to train CSRL on, or stands for one elsewhere."""
@@ -124,7 +124,7 @@ class CaseStudyConfig(Config):
     rewriting_metric: Literal["em", "restored_f1"] = "em"
     """The score on dev that stops rewriters and compares iterations: exact match, or restored F1, which does not favour
     who rewrites nothing."""
-    insertion_spans: Literal["apart", "together"] = "apart"
+    insertion_spans: Literal["apart", "together"] = "together"
     """Whether first and last token of an insertion are chosen apart, or together as a span of one turn."""
 
     @property
@@ -226,11 +226,12 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     return parse_config(text, str(path), overrides)
 
 
-def parse_config(text: str, where: str, overrides: Sequence[str] = ()) -> Config:
+def parse_config(text: str, where: str, overrides: Sequence[str] = (), *, whole: bool = False) -> Config:
+    """A config from YAML; one that was written `whole`, by a run, may be older than what it leaves out."""
     values = read_yaml(text, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
-    values = current_form(values)
+    values = current_form(complete_form(values) if whole else values)
     for override in overrides:
         values = current_form(_override(values, override))
     try:

@@ -65,7 +65,7 @@ def run_config(folder: str | Path, *, device: str = "auto") -> Config:
     """The config of a run, if this program can read the run; with a `device` of ours, its own may be elsewhere."""
     run = Run.open(folder)
     check_config(run)
-    config = parse_config(run.config_text, str(run.folder / "config.yaml"))
+    config = parse_config(run.config_text, str(run.folder / "config.yaml"), whole=True)
     return config.model_copy(update={"device": device})
 
 
@@ -91,7 +91,7 @@ def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
     """
     run, where = Run.open(folder), str(folder / "config.yaml")
     check_config(run)
-    before, config = parse_config(run.config_text, where), parse_config(run.config_text, where, list(changes))
+    before, config = (parse_config(run.config_text, where, given, whole=True) for given in ((), list(changes)))
     named = {change.partition("=")[0]: change for change in changes}
     changed = different_settings(before.model_dump(mode="json"), config.model_dump(mode="json"))
     lowered = [name for name in changed if name.rpartition(".")[2] in _MAY_BE_LOWERED and name in named]
@@ -102,7 +102,7 @@ def resumed_config(folder: Path, changes: Sequence[str]) -> Config:
     if lowered and is_first():
         with run.locked():
             kept = [named[name] for name in lowered]
-            write_config(folder, config_text(parse_config(run.config_text, where, kept)))
+            write_config(folder, config_text(parse_config(run.config_text, where, kept, whole=True)))
             _note(folder, _CHANGED, kept)
     return config
 

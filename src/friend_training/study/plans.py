@@ -28,6 +28,7 @@ from friend_training.study.kinds import hidden_gold, input_of, is_trained, label
 from friend_training.study.run_data import RunData
 from friend_training.study.sections import (
     Config,
+    ExpectedPrecisionConfig,
     FalseDiscoveryConfig,
     PrecisionThresholdConfig,
     PublicDataConfig,
@@ -148,7 +149,7 @@ def probed_inputs(config: Config, data: RunData, task: str) -> list[Any]:
 def _aims(config: Config, task: str) -> bool:
     """Whether something of the selection is found on dev: a threshold, by match or by confidence, or the score."""
     section = config.sections[task]
-    aims = (PrecisionThresholdConfig, FalseDiscoveryConfig)
+    aims = (PrecisionThresholdConfig, ExpectedPrecisionConfig, FalseDiscoveryConfig)
     return section.selection.score == "learned" or any(
         isinstance(one, aims) for one in (section.pick, section.sst_threshold)
     )

@@ -162,12 +162,19 @@ class FileDataConfig(Section):
 
 
 class PrecisionThresholdConfig(Section):
-    """Found anew in each iteration on dev, which is labelled as if it had no labels (loop/thresholds.py)."""
+    """A promise: found anew in each iteration on dev, which is labelled as if it had no labels (loop/thresholds.py)."""
 
-    precision: Share
-    """The share of the chosen that is to be right, by dev; the lowest such threshold is taken."""
-    confidence: Annotated[float | None, Field(ge=0.5, lt=1, exclude_if=lambda given: given is None)] = None
-    """How sure that is to be: 0.9 keeps the promise in nine runs of ten. Null makes it an estimate, no promise."""
+    precision: Annotated[float, Field(gt=0, lt=1)]
+    """The share of the chosen that is to be right; the lowest threshold for which dev proves it is taken."""
+    confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.9
+    """How sure that is to be: 0.9 keeps the promise in nine runs of ten."""
+
+
+class ExpectedPrecisionConfig(Section):
+    """An estimate, no promise: found anew in each iteration on dev, it misses its target in up to half of all runs."""
+
+    expected_precision: Share
+    """The share of the chosen that is expected to be right, by dev; the lowest such threshold is taken."""
 
 
 class FalseDiscoveryConfig(Section):
@@ -184,13 +191,15 @@ class ShareThresholdConfig(Section):
     """The share of the units that can be chosen that is to be chosen."""
 
 
-FoundThreshold = PrecisionThresholdConfig | FalseDiscoveryConfig | ShareThresholdConfig
+FoundThreshold = PrecisionThresholdConfig | ExpectedPrecisionConfig | FalseDiscoveryConfig | ShareThresholdConfig
 
 
 def _kind(given: Any) -> str | None:
     match given:
         case PrecisionThresholdConfig() | {"precision": _}:
             return "precision"
+        case ExpectedPrecisionConfig() | {"expected_precision": _}:
+            return "expected precision"
         case ShareThresholdConfig() | {"share": _}:
             return "share"
         case FalseDiscoveryConfig() | {"false_discovery": _}:
@@ -204,13 +213,14 @@ def _kind(given: Any) -> str | None:
 PickThreshold = Annotated[
     Annotated[Share, Tag("number")]
     | Annotated[PrecisionThresholdConfig, Tag("precision")]
+    | Annotated[ExpectedPrecisionConfig, Tag("expected precision")]
     | Annotated[ShareThresholdConfig, Tag("share")]
     | Annotated[FalseDiscoveryConfig, Tag("false discovery")],
     Discriminator(
         _kind,
         custom_error_type="threshold",
-        custom_error_message="expected a number, {precision: 0.8}, {precision: 0.8, confidence: 0.9},"
-        " {false_discovery: 0.2} or {share: 0.1}",
+        custom_error_message="expected a number, {precision: 0.8, confidence: 0.9}, {false_discovery: 0.2},"
+        " {share: 0.1} or {expected_precision: 0.8}",
     ),
 ]
 
@@ -220,6 +230,8 @@ def pick_of(threshold: float | FoundThreshold) -> selector.Pick:
     match threshold:
         case PrecisionThresholdConfig(precision=target, confidence=confidence):
             return selector.Precision(target, confidence=confidence)
+        case ExpectedPrecisionConfig(expected_precision=target):
+            return selector.Precision(target, confidence=None)
         case FalseDiscoveryConfig(false_discovery=level):
             return selector.FalseDiscovery(level)
         case ShareThresholdConfig(share=fraction):
@@ -381,8 +393,8 @@ class TaskConfig(Section):
     pseudo_weight: Annotated[float, Field(ge=0)] = 1.0
     """The paper's λ: what a pseudo-label weighs in the loss, where gold weighs 1."""
     pick_threshold: PickThreshold = 0.6
-    """The score from which a pseudo-label is chosen: a number, {precision: 0.8} (of the chosen so many are expected to
-    be right, by dev) or {share: 0.1} (of the units that can be chosen)."""
+    """The score from which a pseudo-label is chosen: a number, {precision: 0.8} (of the chosen so many are right, as
+    dev proves), {false_discovery: 0.2} or {share: 0.1} (of the units that can be chosen)."""
     sst_threshold: PickThreshold = 0.6
     """The same for self-training, whose score is the confidence alone."""
     confidence_weight: Share = 0.2
