@@ -35,8 +35,8 @@ from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.core.selector import Selector, TopN
 from friend_training.core.task import FitPlan
+from friend_training.data.catalogue import model_source
 from friend_training.data.jsonl import to_line
-from friend_training.data.places import model_source
 from friend_training.data.sharded_pool import open_pool
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.loop.algorithm import Loop

@@ -28,7 +28,7 @@ from workloads import SAMPLE_SEED, synthetic_texts
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.labelling import label_shard

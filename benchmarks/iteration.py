@@ -30,7 +30,7 @@ from straightforward_task import StraightforwardBridge, StraightforwardTask
 from friend_training.bridges.bridge import Bridge, CachedBridge
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Task
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.loop.algorithm import friend_train
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training

@@ -37,7 +37,7 @@ from pipeline_records import PIPELINE, RESULTS, Record, append, read, table
 from stopwatch import Stopwatch
 from workloads import SAMPLE_SEED, synthetic_texts
 
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.data.synthetic import Domain, generate
 from friend_training.nn.encoder import EncoderShape, load_encoder, pretrain_encoder
 from friend_training.nn.task import TorchTask

@@ -17,7 +17,7 @@ from record_lines import append_line, read_lines
 from stopwatch import Stopwatch
 
 from friend_training.core.task import FitPlan
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.study.config import load_config
 from friend_training.study.data import load_data
 from friend_training.study.kinds import training_settings

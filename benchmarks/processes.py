@@ -108,7 +108,7 @@ def be(work: dict[str, object]) -> None:
     from workloads import real_workloads, synthetic_texts, synthetic_workloads
 
     from friend_training.core.task import FitPlan
-    from friend_training.data.places import data_folder, model_source
+    from friend_training.data.catalogue import data_folder, model_source
     from friend_training.nn import parallel
     from friend_training.nn.encoder import EncoderShape, load_encoder, pretrain_encoder
     from friend_training.nn.interfaces import endless_batches

@@ -22,7 +22,7 @@ from straightforward_loop import train_steps
 from workloads import each_predicate, each_utterance, synthetic_texts
 
 from friend_training.core.task import FitPlan
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings, seed_everything, train

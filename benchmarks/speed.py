@@ -24,7 +24,7 @@ from speed_records import RESULTS, Record, append, read, table
 from workloads import Workload, real_workloads, synthetic_texts, synthetic_workloads
 
 from friend_training.core.task import FitPlan, Prediction
-from friend_training.data.places import data_folder, model_source
+from friend_training.data.catalogue import data_folder, model_source
 from friend_training.data.summary import fingerprint
 from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from friend_training.analysis.metrics import metric_spec
-from friend_training.data.benchmark_splits import restoration, rewrite
+from friend_training.data.benchmarks import restoration, rewrite
 from friend_training.data.summary import fingerprint
 from friend_training.runs.files import write_text
 from friend_training.tasks.rewriting.metrics import published_scores, score

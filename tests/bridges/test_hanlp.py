@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from friend_training.bridges import hanlp
-from friend_training.bridges.bridge import ParsedSentence, ParserBridge
+from friend_training.bridges.bridge import FramedWordFinder, ParsedSentence, ParserBridge
 from friend_training.bridges.hanlp import HanlpParser, missing_of_hanlp
-from friend_training.bridges.predicates import FramedWordFinder
 from friend_training.errors import DataError, FriendTrainingError
 from friend_training.types import Predicate, Sentence
 

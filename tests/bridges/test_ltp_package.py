@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from friend_training.bridges.bridge import Frame, ParsedSentence, ParserBridge
-from friend_training.bridges.ltp_package import LtpPackageParser, restore_batch_encode_plus
+from friend_training.bridges.ltp import LtpPackageParser, restore_batch_encode_plus
 from friend_training.errors import FriendTrainingError
 from friend_training.types import Predicate, Sentence, SentenceArgument
 

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from friend_training.bridges.bridge import ParserBridge
-from friend_training.bridges.ltp import LtpParser, labelled_spans
-from friend_training.bridges.ltp_package import restore_batch_encode_plus
-from friend_training.bridges.predicates import FramedVerbFinder, VerbFinder
+from friend_training.bridges.bridge import FramedVerbFinder, ParserBridge, VerbFinder
+from friend_training.bridges.ltp import LtpParser, labelled_spans, restore_batch_encode_plus
 from friend_training.friendships.bridge_quality import bridge_quality
 from friend_training.types import Predicate, Sentence, SentenceArgument, SentenceRoles, SrlExample
 

@@ -1,6 +1,6 @@
 """Predicates by the words that were ones."""
 
-from friend_training.bridges.predicates import LexiconFinder
+from friend_training.bridges.bridge import LexiconFinder
 from friend_training.data.synthetic import Domain, generate
 from friend_training.types import Dialogue, Predicate, Turn
 

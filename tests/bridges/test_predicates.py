@@ -1,7 +1,6 @@
 from collections.abc import Sequence
 
-from friend_training.bridges.bridge import Frame, ParsedSentence
-from friend_training.bridges.predicates import FramedVerbFinder, VerbFinder
+from friend_training.bridges.bridge import Frame, FramedVerbFinder, ParsedSentence, VerbFinder
 from friend_training.types import Predicate, SentenceArgument
 
 TEXT = "我想吃甜的面包"

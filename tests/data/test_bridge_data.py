@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.data import benchmark_splits
-from friend_training.data.benchmark_splits import bridge_sentences, check_unseen
+from friend_training.data import benchmarks
+from friend_training.data.benchmarks import bridge_sentences, check_unseen
 from friend_training.errors import DataError
 from friend_training.types import CsrlExample, Dialogue, Sentence, SrlExample, Turn
 
@@ -29,7 +29,7 @@ def test_what_everyone_says_and_other_sentences_may_be_read() -> None:
 
 @pytest.mark.realdata
 def test_the_real_bridge_data_holds_no_utterance_of_duconv(data_dir: Path) -> None:
-    duconv = [example for part in benchmark_splits.duconv(data_dir) for example in part]
+    duconv = [example for part in benchmarks.duconv(data_dir) for example in part]
     train, dev = bridge_sentences(data_dir, unseen=duconv)
     assert len(train) > 9000
     assert len(dev) == 400

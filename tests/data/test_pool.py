@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from friend_training.data.pool import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
+from friend_training.data.benchmarks import MAX_CHARACTERS, SOURCES, build_pool, cut, telling_keys
 from friend_training.errors import DataError
 from friend_training.study.sections import PoolCorpus
 from friend_training.types import Dialogue, Turn

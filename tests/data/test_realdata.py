@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from friend_training.core.limits import Limits
-from friend_training.data import benchmark_splits
+from friend_training.data import benchmarks
+from friend_training.data.benchmarks import build_pool
 from friend_training.data.catalogue import find_part, known_corpora, locate, part_path
-from friend_training.data.pool import build_pool
 from friend_training.data.read import Kind, native_kind, open_corpus, read_examples, sniff
 from friend_training.data.splits import normalise
 from friend_training.data.summary import summarise
@@ -111,7 +111,7 @@ def test_chat_counts(data_dir: Path) -> None:
 
 
 def test_chinese_propbank(data_dir: Path) -> None:
-    train, dev = benchmark_splits.chinese_propbank_tagged(data_dir)
+    train, dev = benchmarks.chinese_propbank_tagged(data_dir)
     assert (len(train), len(dev)) == (6650, 422)
     texts = [{"".join(sentence.words) for sentence in part} for part in (train, dev)]
     assert texts[0].isdisjoint(texts[1])
@@ -140,16 +140,16 @@ def test_hashes_of_the_catalogue(data_dir: Path) -> None:
 
 
 def test_splits(data_dir: Path) -> None:
-    train, dev, test = benchmark_splits.duconv(data_dir)
+    train, dev, test = benchmarks.duconv(data_dir)
     assert [len(groups(part)) for part in (train, dev, test)] == [240, 60, 200]
     assert groups(train).isdisjoint(groups(dev) | groups(test))
     assert groups(dev).isdisjoint(groups(test))
-    personal_dev, personal_test = benchmark_splits.personal_dialog(data_dir)
+    personal_dev, personal_test = benchmarks.personal_dialog(data_dir)
     assert [len(groups(part)) for part in (personal_dev, personal_test)] == [30, 70]
     assert groups(personal_dev).isdisjoint(groups(personal_test))
-    assert len(groups(benchmark_splits.news_dialog(data_dir))) == 300
-    assert [len(part) for part in benchmark_splits.restoration(data_dir)] == [2000, 3094]
-    parts = benchmark_splits.rewrite(data_dir)
+    assert len(groups(benchmarks.news_dialog(data_dir))) == 300
+    assert [len(part) for part in benchmarks.restoration(data_dir)] == [2000, 3094]
+    parts = benchmarks.rewrite(data_dir)
     assert [len(part) for part in parts] == [16_000, 1_000, 1_000]
     contexts = [{_context(example) for example in part} for part in parts]
     assert contexts[0].isdisjoint(contexts[1] | contexts[2])
@@ -165,10 +165,10 @@ def test_no_dialogue_of_a_labelled_dev_or_test_set_is_in_the_pool(data_dir: Path
     held_out = [
         example.dialogue
         for part in (
-            *benchmark_splits.duconv(data_dir)[1:],
-            *benchmark_splits.personal_dialog(data_dir),
-            *benchmark_splits.rewrite(data_dir)[1:],
-            *benchmark_splits.restoration(data_dir),
+            *benchmarks.duconv(data_dir)[1:],
+            *benchmarks.personal_dialog(data_dir),
+            *benchmarks.rewrite(data_dir)[1:],
+            *benchmarks.restoration(data_dir),
         )
         for example in part
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder
+from friend_training.bridges.bridge import FramedVerbFinder, LexiconFinder
 from friend_training.inference.predicates import default_finder
 from friend_training.runs.inputs import save_inputs
 from friend_training.types import Dialogue, Turn

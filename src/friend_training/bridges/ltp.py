@@ -1,6 +1,9 @@
-"""LTP tiny, read by our own code from safetensors, so that it runs in large batches beside our other models."""
+"""LTP: its tiny model read by our own code, in large batches beside our other models; larger ones by the `ltp` package.
 
-from collections.abc import Iterator, Mapping, Sequence
+Our own code reads safetensors. The package (4.2) is for people who have it and one of its larger models.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +16,8 @@ from torch.nn.functional import linear, pad
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModel, AutoTokenizer
 
-from friend_training.bridges.bridge import Frame, ParsedSentence, answers, words_at
-from friend_training.errors import FriendTrainingError
+from friend_training.bridges.bridge import Frame, ParsedSentence, answers, word_spans, words_at
+from friend_training.errors import FriendTrainingError, naming_missing_packages
 from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device
 from friend_training.nn.training import Progress, no_progress
 from friend_training.runs.files import read_json_object
@@ -321,3 +324,50 @@ def _words(offsets: Sequence[Span], begins: Sequence[bool]) -> list[tuple[int, S
             first, (word_start, _) = words[-1]
             words[-1] = (first, (word_start, end))
     return words
+
+
+TASKS = ["cws", "pos", "srl"]
+TEXTS_PER_CALL = 32
+"""The package pads a call to its longest text: few texts, of similar length, at a time."""
+
+
+class LtpPackageParser:
+    """LTP by its own package. `pipeline` stands in for the package where a test or a wrapper brings its own."""
+
+    name = "ltp-package"
+
+    def __init__(self, model: str = "LTP/tiny", *, pipeline: Callable[..., Any] | None = None) -> None:
+        self.pipeline = _load(model) if pipeline is None else pipeline
+
+    def parse(self, texts: Sequence[str]) -> list[ParsedSentence]:
+        parsed = [ParsedSentence(text, (), (), ()) for text in texts]
+        order = sorted((i for i, text in enumerate(texts) if text.strip()), key=lambda i: len(texts[i]))
+        for first in range(0, len(order), TEXTS_PER_CALL):
+            batch = order[first : first + TEXTS_PER_CALL]
+            output = self.pipeline([texts[i] for i in batch], tasks=TASKS)
+            for i, words, tags, frames in zip(batch, output.cws, output.pos, output.srl, strict=True):
+                spans = word_spans(texts[i], words)
+                found = tuple(_frame(frame, spans) for frame in frames)
+                parsed[i] = ParsedSentence(texts[i], spans, tuple(tags), found)
+        return parsed
+
+
+def _frame(frame: dict[str, Any], spans: Sequence[tuple[int, int]]) -> Frame:
+    """The package gives (role, text, first word, last word): both ends belong to the argument."""
+    arguments = (SentenceArgument(role, spans[i][0], spans[j][1]) for role, _, i, j in frame["arguments"])
+    return Frame(frame["index"], tuple(arguments))
+
+
+def _load(model: str) -> Callable[..., Any]:
+    with naming_missing_packages():
+        from ltp import LTP
+
+    ltp = LTP(model)
+    restore_batch_encode_plus(ltp.tokenizer)
+    return ltp.pipeline  # type: ignore[no-any-return]
+
+
+def restore_batch_encode_plus(tokenizer: Any) -> None:
+    """ltp 4.2.14 calls `batch_encode_plus`, which transformers 5 no longer has: calling the tokenizer does the same."""
+    if not hasattr(tokenizer, "batch_encode_plus"):
+        tokenizer.batch_encode_plus = tokenizer.__call__

@@ -23,8 +23,7 @@ from friend_training.analysis.error_rates import (
     simulate_agreement,
     uniform_epsilon,
 )
-from friend_training.bridges.bridge import Bridge
-from friend_training.bridges.predicates import PredicateFinder
+from friend_training.bridges.bridge import Bridge, PredicateFinder
 from friend_training.cli.options import DataDir, PageFormat, PageOption, tell_page
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.progress import counting
@@ -116,8 +115,8 @@ def bridges(
 ) -> None:
     """Print the arguments that each bridge finds for the predicates of the given sentences."""
     # Torch and the parsers take seconds to import: `friend-train --help` should not.
+    from friend_training.bridges.bridge import FramedVerbFinder
     from friend_training.bridges.ltp import LtpParser
-    from friend_training.bridges.predicates import FramedVerbFinder
     from friend_training.tasks.srl.task import open_bridge
 
     texts = [*(sentences or ()), *(_lines(file) if file is not None else ())]
@@ -157,7 +156,7 @@ def _arguments(text: str, roles: SentenceRoles) -> Text:
 def _packages(*, ltp_package: str | None, hanlp: str | None) -> list[Bridge]:
     from friend_training.bridges.bridge import ParserBridge
     from friend_training.bridges.hanlp import HanlpParser
-    from friend_training.bridges.ltp_package import LtpPackageParser
+    from friend_training.bridges.ltp import LtpPackageParser
 
     asked: list[Bridge] = []
     if ltp_package is not None:

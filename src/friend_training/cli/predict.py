@@ -400,8 +400,8 @@ def _with_predicates(dialogues: Iterable[Dialogue], find: Finder) -> Iterator[Di
 
 
 def _ltp_finder(folder: Path, device: str) -> Finder:
+    from friend_training.bridges.bridge import FramedVerbFinder
     from friend_training.bridges.ltp import LtpParser
-    from friend_training.bridges.predicates import FramedVerbFinder
 
     return FramedVerbFinder(LtpParser.load(folder, device=device)).find
 

@@ -9,8 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from friend_training.core.limits import Limits
 from friend_training.data import jsonl
 from friend_training.data.catalogue import part_path
-from friend_training.data.readers import chats, english, rewriting
-from friend_training.data.readers.csrl import read_csrl
+from friend_training.data.readers import dialogues, english
 from friend_training.data.readers.propbank import read_propbank
 from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problem, Problems, first_line, open_content, parse_json
@@ -235,24 +234,24 @@ def _readers(format: str) -> dict[Kind, Reader]:
             "dialogue": jsonl.read_dialogues,
             "sentence": jsonl.read_sentences,
         },
-        "csrl": {"csrl": read_csrl, "dialogue": _without_labels(read_csrl)},
-        "rewrite": {"rewriting": rewriting.read_rewrite, "dialogue": _without_labels(rewriting.read_rewrite)},
+        "csrl": {"csrl": dialogues.read_csrl, "dialogue": _without_labels(dialogues.read_csrl)},
+        "rewrite": {"rewriting": dialogues.read_rewrite, "dialogue": _without_labels(dialogues.read_rewrite)},
         "restoration": {
-            "rewriting": rewriting.read_restoration,
-            "dialogue": _without_labels(rewriting.read_restoration),
+            "rewriting": dialogues.read_restoration,
+            "dialogue": _without_labels(dialogues.read_restoration),
         },
-        "canard": {"rewriting": rewriting.read_canard, "dialogue": _without_labels(rewriting.read_canard)},
+        "canard": {"rewriting": dialogues.read_canard, "dialogue": _without_labels(dialogues.read_canard)},
         "mudoco": {"coreference": english.read_mudoco, "dialogue": _without_labels(english.read_mudoco)},
         "mudoco-qr": {"rewriting": english.read_mudoco_qr, "dialogue": _without_labels(english.read_mudoco_qr)},
         "camrest": {"rewriting": english.read_camrest, "dialogue": _without_labels(english.read_camrest)},
         "cast": {"rewriting": english.read_cast, "dialogue": _without_labels(english.read_cast)},
         "propbank": {"sentence": _sentences},
-        "lccc": {"dialogue": chats.read_lccc},
-        "xdailydialog": {"dialogue": chats.read_xdailydialog},
-        "cped": {"dialogue": chats.read_cped},
-        "corecode": {"dialogue": chats.read_corecode},
-        "kdconv": {"dialogue": chats.read_kdconv},
-        "duconv-raw": {"dialogue": chats.read_duconv_raw},
+        "lccc": {"dialogue": dialogues.read_lccc},
+        "xdailydialog": {"dialogue": dialogues.read_xdailydialog},
+        "cped": {"dialogue": dialogues.read_cped},
+        "corecode": {"dialogue": dialogues.read_corecode},
+        "kdconv": {"dialogue": dialogues.read_kdconv},
+        "duconv-raw": {"dialogue": dialogues.read_duconv_raw},
     }
     if format not in readers:
         raise DataError(f"there is no format {format!r}; known are {', '.join(FORMATS)}")

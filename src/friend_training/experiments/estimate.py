@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from friend_training.data.places import model_file
+from friend_training.data.catalogue import model_file
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
 from friend_training.runs.steps import Prepare

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from friend_training.bridges.hanlp import missing_of_hanlp
 from friend_training.bridges.ltp import FILES as LTP_FILES
-from friend_training.data.catalogue import part_path
-from friend_training.data.places import model_file, model_source, named_data_folder
-from friend_training.data.pool import build_pool
+from friend_training.data.benchmarks import build_pool
+from friend_training.data.catalogue import model_file, model_source, named_data_folder, part_path
 from friend_training.errors import DataError
 from friend_training.experiments.estimate import EncoderSize, encoder_size
 from friend_training.methods.registry import METHODS

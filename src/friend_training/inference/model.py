@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from friend_training.bridges.bridge import Bridge
-from friend_training.bridges.predicates import PredicateFinder
+from friend_training.bridges.bridge import Bridge, PredicateFinder
 from friend_training.core.selector import Scores
 from friend_training.core.task import Prediction, Task
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from friend_training.bridges.bridge import FramedVerbFinder, LexiconFinder, PredicateFinder
 from friend_training.bridges.hanlp import missing_of_hanlp
 from friend_training.bridges.ltp import LtpParser
-from friend_training.bridges.predicates import FramedVerbFinder, LexiconFinder, PredicateFinder
 from friend_training.data import synthetic
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.data.synthetic import Domain
 from friend_training.errors import DataError
 from friend_training.runs.inputs import first_inputs, has_inputs

@@ -6,14 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from friend_training.bridges.bridge import FramedVerbFinder, FramedWordFinder, PredicateFinder, VerbFinder
 from friend_training.bridges.hanlp import HanlpParser
 from friend_training.bridges.ltp import LtpParser
-from friend_training.bridges.predicates import FramedVerbFinder, FramedWordFinder, PredicateFinder, VerbFinder
-from friend_training.data import benchmark_splits, synthetic
-from friend_training.data.benchmark_splits import bridge_sentences
-from friend_training.data.catalogue import is_here
-from friend_training.data.places import data_folder, model_source
-from friend_training.data.pool import build_pool
+from friend_training.data import benchmarks, synthetic
+from friend_training.data.benchmarks import bridge_sentences, build_pool
+from friend_training.data.catalogue import data_folder, is_here, model_source
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
 from friend_training.data.synthetic import Domain, SyntheticDialogue
@@ -238,16 +236,16 @@ def _gold_sigma(made: list[SyntheticDialogue]) -> dict[str, Sigma]:
 
 def _public(data: PublicDataConfig, config: CaseStudyConfig, folder: Path, progress: Progress) -> RunData:
     work = Making(LABELLED_FILES + POOL_FILES + BRIDGE_FILES + data.pool, progress)
-    duconv_train, duconv_dev, duconv_test = benchmark_splits.duconv(folder)
-    rewrite_train, rewrite_dev, rewrite_test = benchmark_splits.rewrite(folder)
+    duconv_train, duconv_dev, duconv_test = benchmarks.duconv(folder)
+    rewrite_train, rewrite_dev, rewrite_test = benchmarks.rewrite(folder)
     in_domain = data.scenario == "few-shot"
     # In few-shot nothing is tested on the other domain: where its corpora are here, the pool has none of them either.
     personal_dev, personal_test = list[CsrlExample](), list[CsrlExample]()
     restoration_dev, restoration_test = list[RewritingExample](), list[RewritingExample]()
     if not in_domain or is_here("personal-dialog/test", folder):
-        personal_dev, personal_test = benchmark_splits.personal_dialog(folder)
+        personal_dev, personal_test = benchmarks.personal_dialog(folder)
     if not in_domain or is_here("restoration/valid", folder):
-        restoration_dev, restoration_test = benchmark_splits.restoration(folder)
+        restoration_dev, restoration_test = benchmarks.restoration(folder)
     work.add(LABELLED_FILES)
     csrl_dev, csrl_test = (duconv_dev, duconv_test) if in_domain else (personal_dev, personal_test)
     dr_dev, dr_test = (rewrite_dev, rewrite_test) if in_domain else (restoration_dev, restoration_test)
@@ -302,7 +300,7 @@ def all_case_study_gold(config: CaseStudyConfig, data_dir: Path | None) -> Mappi
         return {"csrl": csrl, "rewriting": synthetic.rewriting_examples(made[count:])}
     if isinstance(given, PublicDataConfig):
         folder = data_folder(data_dir)
-        return {"csrl": benchmark_splits.duconv(folder)[0], "rewriting": benchmark_splits.rewrite(folder)[0]}
+        return {"csrl": benchmarks.duconv(folder)[0], "rewriting": benchmarks.rewrite(folder)[0]}
     raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")
 
 

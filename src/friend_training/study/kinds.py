@@ -13,7 +13,7 @@ from typing import Any, Literal
 from friend_training.core.selector import gold_shares, shares_of_kinds
 from friend_training.core.task import Input, Prediction, Task
 from friend_training.data import tables
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.data.read import read_examples
 from friend_training.errors import ConfigError, DataError, naming_missing_packages
 from friend_training.nn.class_names import read_names

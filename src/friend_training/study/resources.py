@@ -11,7 +11,7 @@ from friend_training.bridges.hanlp import HanlpParser
 from friend_training.bridges.ltp import LtpParser
 from friend_training.core.limits import read_yaml
 from friend_training.core.task import FitPlan
-from friend_training.data.places import model_source
+from friend_training.data.catalogue import model_source
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape, pretrain_encoder

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from friend_training.core.limits import Limits
 from friend_training.data import text_io
-from friend_training.data.readers.chats import (
+from friend_training.data.readers.dialogues import (
     close_up,
     read_corecode,
     read_cped,

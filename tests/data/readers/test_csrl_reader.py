@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from friend_training.data.readers.csrl import read_csrl
+from friend_training.data.readers.dialogues import read_csrl
 from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
 from friend_training.friendships.bridge_quality import within_utterance

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from friend_training.data.readers.rewriting import read_canard, read_restoration, read_rewrite
+from friend_training.data.readers.dialogues import read_canard, read_restoration, read_rewrite
 from friend_training.data.text_io import Problems
 from friend_training.types import dialogue_group
 
