@@ -27,7 +27,7 @@ from torch import Tensor
 
 from friend_training.core.task import FitPlan, Prediction
 from friend_training.data.catalogue import model_source
-from friend_training.inference.onnx import export_onnx, network_inputs
+from friend_training.inference.export import export_onnx, network_inputs
 from friend_training.nn.encoder import ByteDropout, Precision, compute_in
 from friend_training.nn.heads import Head
 from friend_training.nn.interfaces import in_batches

@@ -7,7 +7,7 @@ from friend_training.friendships.coreference_rewriting import coreference_rewrit
 from friend_training.methods.controls import shuffled
 from friend_training.tasks.coreference.mentions import find_mentions, gold_links, without_speakers
 from friend_training.tasks.coreference.task import unit_of
-from friend_training.tasks.rewriting.words import FUNCTION_WORDS, build_word_script, from_extended, with_function_words
+from friend_training.tasks.rewriting.edits import FUNCTION_WORDS, build_word_script, from_extended, with_function_words
 from friend_training.types import Rewrite
 from study import Data
 

@@ -14,8 +14,7 @@ from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.selector import Selector, Share
 from friend_training.core.task import Prediction
 from friend_training.experiments.results import settings_id
-from friend_training.friendships.head_rules import lexical_heads
-from friend_training.friendships.parsing import Scoring, constituency_dependency, constituency_tagging
+from friend_training.friendships.parsing import Scoring, constituency_dependency, constituency_tagging, lexical_heads
 from friend_training.loop.algorithm import Outcome
 from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import base, base_same_steps

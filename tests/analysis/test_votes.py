@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from friend_training.analysis.votes import SILENT, count_votes
+from friend_training.analysis.three_friends import SILENT, count_votes
 from friend_training.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import friend_training.cli.experiment as command
-from friend_training.experiments import runner
+from friend_training.experiments import experiment
 from friend_training.experiments.experiment import Piece
 from helpers.command import FriendTrain
 from helpers.tiny_config import TEXT
@@ -133,7 +133,7 @@ def test_jobs_are_processes_that_run_a_piece_each(
         return SimpleNamespace(returncode=2 if "low" in arguments else 0)
 
     monkeypatch.setattr(command.subprocess, "run", pretend)
-    monkeypatch.setattr(runner, "prepare", lambda piece, **given: prepared.append(piece))
+    monkeypatch.setattr(experiment, "prepare", lambda piece, **given: prepared.append(piece))
     said = friend_train("experiment", folder, "--runs", tmp_path / "runs", "--jobs", "2", "--only", "fdt")
     assert said.code == 1, "one of the runs failed"
     assert [piece.name for piece in prepared] == ["low, seed 1"], "encoder and bridge are the same for all"

@@ -10,9 +10,16 @@ import pytest
 
 from friend_training.bridges import hanlp
 from friend_training.data.catalogue import known_part
-from friend_training.experiments import needs
-from friend_training.experiments.estimate import BERT_BASE, encoder_size, modelled
-from friend_training.experiments.needs import FOR_THE_BRIDGE, LABELLED, OTHER_DOMAIN, needs_of
+from friend_training.experiments import estimate
+from friend_training.experiments.estimate import (
+    BERT_BASE,
+    FOR_THE_BRIDGE,
+    LABELLED,
+    OTHER_DOMAIN,
+    encoder_size,
+    modelled,
+    needs_of,
+)
 from friend_training.study.config import load_config
 from friend_training.study.data import load_data
 from friend_training.study.sections import Config
@@ -67,7 +74,7 @@ def test_nothing_is_missing_where_everything_is_there(tmp_path: Path, monkeypatc
     for name in (*LABELLED, "lccc/valid"):
         put(name, tmp_path / "data")
     put_encoder(tmp_path / "models" / "bert-base-chinese")
-    monkeypatch.setattr(needs, "missing_of_hanlp", lambda model: "")
+    monkeypatch.setattr(estimate, "missing_of_hanlp", lambda model: "")
     config = load_config(PAPER / "few-shot.yaml", ["data.pool=10"])
     found = needs_of(config, tmp_path / "run", tmp_path / "data")
     assert [need.what for need in found if need.missing] == []

@@ -8,8 +8,8 @@ import pytest
 
 from friend_training.cli.results import _seconds
 from friend_training.errors import ConfigError, DataError, RunError
+from friend_training.experiments.experiment import seconds_of
 from friend_training.experiments.results import read_results
-from friend_training.experiments.runner import seconds_of
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.report.page import machine, write_report

@@ -11,13 +11,13 @@ from friend_training.core.task import FitPlan, Prediction
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, rewrite_of_links
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.coreference.task import coreference_task, unit_of
-from friend_training.tasks.rewriting.word_task import word_rewriting_task
-from friend_training.tasks.rewriting.words import (
+from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     build_word_script,
     from_extended,
     with_function_words,
 )
+from friend_training.tasks.rewriting.word_task import word_rewriting_task
 from friend_training.testing import check_friendship
 from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Rewrite, RewritingExample, Turn
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from friend_training.errors import DataError
-from friend_training.friendships.head_rules import head_child, lexical_heads
+from friend_training.friendships.parsing import head_child, lexical_heads
 from friend_training.types import Bracket, Tree
 from helpers.small_treebank import small_treebank
 

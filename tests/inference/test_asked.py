@@ -3,7 +3,7 @@
 import pytest
 
 from friend_training.errors import DataError
-from friend_training.inference.questions import as_dialogue, as_predicates
+from friend_training.inference.answers import as_dialogue, as_predicates
 from friend_training.types import Dialogue, Predicate, Turn
 
 

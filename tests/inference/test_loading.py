@@ -10,10 +10,9 @@ import pytest
 import friend_training
 from friend_training import load
 from friend_training.errors import DataError, RunError
-from friend_training.inference import questions
-from friend_training.inference.answers import Agreement, RewriteMade
+from friend_training.inference import answers
+from friend_training.inference.answers import Agreement, Question, RewriteMade
 from friend_training.inference.model import Friends
-from friend_training.inference.questions import Question
 from friend_training.nn import tokenizer
 from friend_training.study.open import open_task
 from friend_training.tasks.rewriting.edits import apply_script
@@ -108,7 +107,7 @@ def test_many_questions_are_answered_as_one_would_be(friends: Friends, monkeypat
     other = Dialogue("2", (Turn("A", "我来了。"),), (Predicate(1, 2),))
     asked = [Question(kind, one) for one in (DIALOGUE, other) for kind in ("roles", "rewrite", "agreement")]
     together = friends.answer(asked)
-    monkeypatch.setattr(questions, "TOKENS", 1)  # every dialogue is a part of its own
+    monkeypatch.setattr(answers, "TOKENS", 1)  # every dialogue is a part of its own
     for question, answer in zip(asked, together, strict=True):
         [alone] = friends.answer([question])
         assert type(alone) is type(answer)

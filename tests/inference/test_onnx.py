@@ -9,9 +9,8 @@ import torch
 
 from friend_training.data.synthetic import Domain, generate
 from friend_training.errors import MissingPackageError
-from friend_training.inference import onnx as exporting
-from friend_training.inference.export import export_model
-from friend_training.inference.onnx import OUTPUTS, network_inputs
+from friend_training.inference import export
+from friend_training.inference.export import OUTPUTS, export_model, network_inputs
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.open import open_task
 from friend_training.types import Dialogue, Predicate, Turn
@@ -46,7 +45,7 @@ def test_the_same_logits(tmp_path: Path, tiny_encoder: Path, task: str) -> None:
 def test_without_the_extra_it_is_said_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exporting, "find_spec", lambda name: None)
+    monkeypatch.setattr(export, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match=r"friend-training\[onnx\]"):
         export_model(tmp_path / "run", "csrl", tmp_path / "out", onnx=True)
     assert not (tmp_path / "out").exists()

@@ -17,14 +17,13 @@ from pydantic import TypeAdapter
 from friend_training.core.selector import Threshold
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
-from friend_training.report.iterations import drifts
 from friend_training.report.label_text import draw, shares
 from friend_training.report.names import duration
 from friend_training.report.page import write_report
 from friend_training.report.plots import Cloud, Group, histogram, round_ticks, scatter
 from friend_training.report.pseudo_labels import Effect, Units, effects, errors_together, kinds_of, units_of
 from friend_training.report.run_reader import read_study
-from friend_training.report.scores import costs_of
+from friend_training.report.scores import costs_of, drifts
 from friend_training.runs.files import write_text
 from friend_training.runs.inputs import (
     all_inputs,

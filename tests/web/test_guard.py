@@ -5,7 +5,7 @@ from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
 
 from friend_training.errors import ConfigError, DataError
-from friend_training.web.guard import HEADERS, guarded, is_loopback, token_for
+from friend_training.web.server import HEADERS, guarded, is_loopback, token_for
 from helpers import patience
 
 TOKEN = "0123456789abcdef"

@@ -3,8 +3,7 @@
 error_rates     how often a label is wrong although friends agree (section 3.2), in the paper's form and corrected,
                 and simulated with explicit labels and translation tables
 agreement       what two friends agreed on, against what theory expects; how often confidences are right
-three_friends   accuracy without labels, from three friends
-votes           the true label and the reliability of each source, from three opinions or more
+three_friends   accuracy without labels, from three friends; votes of several sources, by the reliability of each
 audit           the units a person should look at, and the precision of what was chosen
 significance    paired bootstrap
 """
@@ -71,8 +70,13 @@ if TYPE_CHECKING:
         uniform_epsilon,
     )
     from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap, paired_bootstraps
-    from friend_training.analysis.three_friends import Triangle, triangle_of_predictions, triangles_of_run
-    from friend_training.analysis.votes import Votes, count_votes
+    from friend_training.analysis.three_friends import (
+        Triangle,
+        Votes,
+        count_votes,
+        triangle_of_predictions,
+        triangles_of_run,
+    )
 else:
     __getattr__ = opened_on_first_use(
         __name__,
@@ -102,8 +106,18 @@ else:
                 "simulate_agreement",
                 "uniform_epsilon",
             ),
-            "significance": ("Comparison", "Metric", "paired_bootstrap", "paired_bootstraps"),
-            "three_friends": ("Triangle", "triangle_of_predictions", "triangles_of_run"),
-            "votes": ("Votes", "count_votes"),
+            "significance": (
+                "Comparison",
+                "Metric",
+                "paired_bootstrap",
+                "paired_bootstraps",
+            ),
+            "three_friends": (
+                "Triangle",
+                "Votes",
+                "count_votes",
+                "triangle_of_predictions",
+                "triangles_of_run",
+            ),
         },
     )

@@ -280,8 +280,8 @@ def experiment(
 
 def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
     from friend_training.experiments.estimate import estimate
+    from friend_training.experiments.experiment import to_run, unprepared
     from friend_training.experiments.results import read_results
-    from friend_training.experiments.runner import to_run, unprepared
 
     missing = unprepared([piece.only(methods) for piece, methods in todo if methods])
     expected = estimate([(piece, to_run(piece, m)) for piece, m in todo], read_results(folder), unprepared=missing)
@@ -298,7 +298,7 @@ def _tell_time(folder: Path, todo: Todo, jobs: int, console: Console) -> None:
 
 
 def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
-    from friend_training.experiments.runner import run_piece
+    from friend_training.experiments.experiment import run_piece
     from friend_training.report.page import write_report
 
     for piece in todo:
@@ -309,7 +309,7 @@ def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, co
 
 def _prepare(todo: Sequence["Piece"], data_dir: Path | None, console: Console) -> None:
     """Encoder and bridge, once for all runs that share them."""
-    from friend_training.experiments.runner import prepare, unprepared
+    from friend_training.experiments.experiment import prepare, unprepared
 
     for piece in unprepared(todo):
         with watching(console) as listener:

@@ -176,8 +176,7 @@ def serve(
 
     Run.open(run)  # what cannot be is told at once, before torch is loaded
 
-    from friend_training.web.guard import token_for
-    from friend_training.web.server import address_of, listening, make_server, run_server
+    from friend_training.web.server import address_of, listening, make_server, run_server, token_for
 
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
     secret = token_for(host, token)

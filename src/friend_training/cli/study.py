@@ -56,8 +56,7 @@ MISSING = 2
 
 def tell_needs(config: Config, folder: Path, data_dir: Path | None) -> None:
     """Say everything at once; nothing is made, trained or downloaded."""
-    from friend_training.experiments.estimate import encoder_size, whole_run
-    from friend_training.experiments.needs import needs_of
+    from friend_training.experiments.estimate import encoder_size, needs_of, whole_run
 
     console = Console(highlight=False, soft_wrap=True)
     needs = needs_of(config, folder, data_dir)

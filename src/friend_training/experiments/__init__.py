@@ -1,9 +1,7 @@
 """Many runs: an experiment is a config, its variants and seeds, and the results of all its methods.
 
-experiment   the file that describes an experiment, and the runs it consists of
-runner       one of these runs after the other
-needs        what an experiment needs before it can run
-estimate     how long it will take
+experiment   the file that describes an experiment, and its runs one after the other
+estimate     what it needs of this machine, and how long it will take
 results      one line per config, method and seed
 comparison   methods side by side, and the paper's table
 warnings     what to know before believing a run

@@ -5,8 +5,7 @@ coreference_rewriting    coreference and rewriting by words: an edit that replac
 joint_labels      CSRL labels that CSRL, the bridge and the rewrite make together
 bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
 bridge_quality    how good a bridge is against gold: the ceiling of friend-training
-parsing           constituency with dependency (appendix), constituency with tagging
-head_rules        which child of a phrase is its head
+parsing           constituency with dependency (appendix), by head rules; constituency with tagging
 polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
 labels            any two label sets: by a table, two functions, or a table that is learned
 candidates        which tasks would make good friends, by predictions that people already have

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions
 from friend_training.core.task import Prediction
 from friend_training.tasks.coreference.mentions import is_pronoun, queried
-from friend_training.tasks.rewriting.words import (
+from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     FUNCTION_WORDS_TURN,
     apply_word_script,

@@ -22,7 +22,7 @@ from friend_training.friendships.labels import (
     naming_the_task,
     read_means,
 )
-from friend_training.tasks.token_classification.decoding import OUTSIDE, Span, bio_spans, bio_tags
+from friend_training.tasks.token_classification.metrics import OUTSIDE, Span, bio_spans, bio_tags
 from friend_training.types import Tags
 
 _OUTSIDE: Allowed = frozenset({OUTSIDE})

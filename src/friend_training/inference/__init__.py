@@ -1,14 +1,12 @@
 """Trained models in use: from Python, as folders that can leave, or as ONNX.
 
 model                `load(run)`: the models of a run of the paper's pair
+predicates           predicates of a dialogue that names none
 trained_tasks        those of a run of any other tasks
 diagnosis            what the models of a run make of dev
-answers              what they return
-questions            what they are given
-predicates           predicates of a dialogue that names none
+answers              what they are given, and what they return
 transformers_model   an exported model, loaded by `from_pretrained`
-export               a model as a folder, with its model card
-onnx                 the same as ONNX
+export               a model as a folder with its model card, or as ONNX
 """
 
 from typing import TYPE_CHECKING
@@ -28,18 +26,26 @@ __all__ = [
 
 if TYPE_CHECKING:
     from friend_training.inference.answers import Agreement, RewriteMade, RolesFound
-    from friend_training.inference.export import export_model
+    from friend_training.inference.export import export_model, export_onnx
     from friend_training.inference.model import Friends, load
-    from friend_training.inference.onnx import export_onnx
     from friend_training.inference.transformers_model import FriendTrainedModel
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "answers": ("Agreement", "RewriteMade", "RolesFound"),
-            "export": ("export_model",),
-            "model": ("Friends", "load"),
-            "onnx": ("export_onnx",),
+            "answers": (
+                "Agreement",
+                "RewriteMade",
+                "RolesFound",
+            ),
+            "export": (
+                "export_model",
+                "export_onnx",
+            ),
+            "model": (
+                "Friends",
+                "load",
+            ),
             "transformers_model": ("FriendTrainedModel",),
         },
     )

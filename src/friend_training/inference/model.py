@@ -17,23 +17,21 @@ from friend_training.core.task import Prediction, Task
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.inference.answers import (
     Agreement,
+    GivenDialogue,
+    GivenPredicate,
     Judged,
+    Numbered,
     PredicateAgreement,
+    Question,
     RewriteMade,
     RolesFound,
+    as_dialogue,
+    in_parts,
+    question,
     rewrite_made,
     roles_found,
 )
 from friend_training.inference.predicates import default_finder, no_finder
-from friend_training.inference.questions import (
-    GivenDialogue,
-    GivenPredicate,
-    Numbered,
-    Question,
-    as_dialogue,
-    in_parts,
-    question,
-)
 from friend_training.inference.trained_tasks import TrainedTasks, selector_at
 from friend_training.nn.devices import AUTO
 from friend_training.runs.run import Run

@@ -9,8 +9,15 @@ from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedMode
 
 from friend_training.core.task import Prediction
 from friend_training.errors import UnsupportedTaskError
-from friend_training.inference.answers import RewriteMade, RolesFound, rewrite_made, roles_found
-from friend_training.inference.questions import GivenDialogue, GivenPredicate, as_dialogue
+from friend_training.inference.answers import (
+    GivenDialogue,
+    GivenPredicate,
+    RewriteMade,
+    RolesFound,
+    as_dialogue,
+    rewrite_made,
+    roles_found,
+)
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import Head
@@ -19,9 +26,8 @@ from friend_training.nn.pretrained import empty_model
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.csrl.task import CsrlDefinition
-from friend_training.tasks.rewriting.decoding import SpanChoice
 from friend_training.tasks.rewriting.edits import SpanSource
-from friend_training.tasks.rewriting.model import BiaffineRewriter, Rewriter, Scorer
+from friend_training.tasks.rewriting.model import BiaffineRewriter, Rewriter, Scorer, SpanChoice
 from friend_training.tasks.rewriting.task import RewritingDefinition
 from friend_training.tasks.role_labelling import Adjacent, Itself, PredicateMark, RoleLabeller
 from friend_training.types import Dialogue

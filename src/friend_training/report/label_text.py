@@ -14,7 +14,7 @@ from typing import Any, Literal
 from rich.text import Text
 
 from friend_training.tasks.label_text import PREDICATE, kinds, label_parts, label_text, span_words, turns_of
-from friend_training.tasks.rewriting.words import inserted_text
+from friend_training.tasks.rewriting.edits import inserted_text
 from friend_training.types import OPENING, ROLES, SPEAKER, Dialogue, Rewrite, Roles, SentenceRoles
 
 # One pseudo-label as a person reads it: the input, what the model says of it, and what the selector made of it.

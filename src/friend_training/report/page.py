@@ -10,29 +10,27 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.experiments.warnings import run_warnings
-from friend_training.report.iterations import (
-    ByIteration,
-    Drift,
-    ThresholdTable,
-    drift_figure,
-    drifts,
-    threshold_figure,
-    threshold_table,
-)
 from friend_training.report.label_text import Share, role_class, shares
 from friend_training.report.names import duration, megabytes, percent, score
 from friend_training.report.plots import Curve, Figure, figures_of, lines
 from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, units_of
 from friend_training.report.run_reader import MethodRun, Study, read_study
 from friend_training.report.scores import (
+    ByIteration,
     Cost,
     DevScores,
+    Drift,
+    ThresholdTable,
     costs_of,
+    drift_figure,
+    drifts,
     most,
     names_of,
     printed,
     scores_on_dev,
     scores_on_test,
+    threshold_figure,
+    threshold_table,
 )
 from friend_training.runs.files import read_json_object, write_text
 from friend_training.runs.inputs import saved_gold, saved_inputs

@@ -23,8 +23,7 @@ from friend_training.study.folders import files_of, method_folder, methods_there
 from friend_training.study.kinds import Given, HiddenGold, gold_units, is_trained, make_task
 from friend_training.study.run_data import NO_OBJECTS, Objects, Progress, RunData
 from friend_training.study.sections import Config, FoundThreshold
-from friend_training.tasks.rewriting.edits import build_script
-from friend_training.tasks.rewriting.words import word_label
+from friend_training.tasks.rewriting.edits import build_script, word_label
 from friend_training.types import RewritingExample
 
 # The thresholds that a run came to: those of its config, or those that its methods found in each iteration.

@@ -1,4 +1,4 @@
-"""Tasks, one folder each, with the same files: task, model, decoding, metrics. No task knows another.
+"""Tasks, one folder each, with the same files: task, model (with its decoding), metrics. No task knows another.
 
 csrl              conversational semantic role labelling (section 4.1)
 rewriting         dialogue rewriting by edits (section 4.1), of characters or of words

@@ -7,8 +7,7 @@ from parsing_split import ParsedSentence, parsing_split, penn_sample
 
 from friend_training.data.readers.treebanks import read_conll, read_treebank
 from friend_training.data.text_io import Problems
-from friend_training.friendships.head_rules import lexical_heads
-from friend_training.friendships.parsing import MatchSpans
+from friend_training.friendships.parsing import MatchSpans, lexical_heads
 
 pytestmark = pytest.mark.realdata
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from friend_training.core.task import Evaluation
-from friend_training.tasks.coreference.decoding import clusters_of_links
 from friend_training.tasks.coreference.metrics import ClusterScore, conll_of
+from friend_training.tasks.coreference.model import clusters_of_links
 from friend_training.tasks.coreference.task import score_links
 from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Turn
 

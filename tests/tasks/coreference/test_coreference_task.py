@@ -7,8 +7,8 @@ import torch
 
 from friend_training.nn.heads import Head
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.coreference.decoding import decode_links
 from friend_training.tasks.coreference.mentions import find_mentions, gold_links, without_speakers
+from friend_training.tasks.coreference.model import decode_links
 from friend_training.tasks.coreference.task import CoreferenceDefinition, coreference_task
 from friend_training.testing import check_task
 from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Mentioned, Turn

@@ -20,12 +20,6 @@ from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import MASKED, UNKNOWN, Head, unit_losses
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.tasks.dialogue_input import NO_TURN, Rendered, render
-from friend_training.tasks.rewriting.decoding import (
-    SpanChoice,
-    decode_rewrites,
-    log_likelihood_of_rewrites,
-    ranked_rewrites,
-)
 from friend_training.tasks.rewriting.edits import SpanSource, apply_script, build_script
 from friend_training.tasks.rewriting.model import (
     NO_END,
@@ -34,7 +28,11 @@ from friend_training.tasks.rewriting.model import (
     RewriteBatch,
     RewriteItem,
     Rewriter,
+    SpanChoice,
     collate_rewrites,
+    decode_rewrites,
+    log_likelihood_of_rewrites,
+    ranked_rewrites,
     rewrite_item,
 )
 from friend_training.types import Dialogue, Insertion, Rewrite, Turn

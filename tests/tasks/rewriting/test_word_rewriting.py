@@ -7,9 +7,7 @@ import pytest
 from friend_training.core.task import PseudoLabel
 from friend_training.nn.training import TrainingSettings
 from friend_training.report.label_text import edits
-from friend_training.tasks.rewriting.metrics import WordScore, word_edits
-from friend_training.tasks.rewriting.word_task import WordRewritingDefinition, word_rewriting_task
-from friend_training.tasks.rewriting.words import (
+from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     FUNCTION_WORDS_TURN,
     apply_word_script,
@@ -20,6 +18,8 @@ from friend_training.tasks.rewriting.words import (
     with_function_words,
     word_label,
 )
+from friend_training.tasks.rewriting.metrics import WordScore, word_edits
+from friend_training.tasks.rewriting.word_task import WordRewritingDefinition, word_rewriting_task
 from friend_training.testing import check_task
 from friend_training.types import Dialogue, Insertion, Rewrite, RewritingExample, Turn
 

@@ -19,8 +19,7 @@ from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.token_classification.decoding import bio_spans, bio_tags, is_bio
-from friend_training.tasks.token_classification.metrics import token_scores
+from friend_training.tasks.token_classification.metrics import bio_spans, bio_tags, is_bio, token_scores
 from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 from friend_training.testing import check_task
 from friend_training.types import Dialogue, Tags, TagsExample, Text, Turn, Words

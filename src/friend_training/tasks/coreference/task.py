@@ -13,15 +13,17 @@ from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.coreference.decoding import clusters_of_links, decode_links, log_likelihood_of_links
 from friend_training.tasks.coreference.mentions import gold_links, queried, without_speakers
 from friend_training.tasks.coreference.metrics import AntecedentScore, ClusterScore
 from friend_training.tasks.coreference.model import (
     AntecedentPointer,
     CoreferenceBatch,
     CoreferenceItem,
+    clusters_of_links,
     collate_coreference,
     coreference_item,
+    decode_links,
+    log_likelihood_of_links,
 )
 from friend_training.tasks.dialogue_input import render_all
 from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Mentioned, dialogue_group

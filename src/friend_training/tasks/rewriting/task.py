@@ -15,12 +15,6 @@ from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.dialogue_input import render_all
-from friend_training.tasks.rewriting.decoding import (
-    SpanChoice,
-    decode_rewrites,
-    log_likelihood_of_rewrites,
-    ranked_rewrites,
-)
 from friend_training.tasks.rewriting.edits import SpanSource, build_script, rewrite_or_utterance
 from friend_training.tasks.rewriting.metrics import RewritingScore, by_need
 from friend_training.tasks.rewriting.model import (
@@ -29,7 +23,11 @@ from friend_training.tasks.rewriting.model import (
     RewriteItem,
     Rewriter,
     Scorer,
+    SpanChoice,
     collate_rewrites,
+    decode_rewrites,
+    log_likelihood_of_rewrites,
+    ranked_rewrites,
     rewrite_item,
 )
 from friend_training.types import Dialogue, Rewrite, RewritingExample

@@ -28,8 +28,7 @@ from friend_training.tasks.pointing import (
     pointing_batch,
     span_logs,
 )
-from friend_training.tasks.rewriting.metrics import WordScore, by_need
-from friend_training.tasks.rewriting.words import (
+from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     apply_word_script,
     build_word_script,
@@ -37,6 +36,7 @@ from friend_training.tasks.rewriting.words import (
     to_extended,
     with_function_words,
 )
+from friend_training.tasks.rewriting.metrics import WordScore, by_need
 from friend_training.types import Dialogue, Insertion, Rewrite, RewritingExample, dialogue_group, words_in
 
 _WAYS = 4

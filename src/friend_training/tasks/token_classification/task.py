@@ -32,8 +32,7 @@ from friend_training.nn.word_input import (
 )
 from friend_training.tasks.auto_classifier import AutoClassifier, describe_classifier
 from friend_training.tasks.given_examples import GivenExamples, check_classes, known_classes
-from friend_training.tasks.token_classification.decoding import OUTSIDE, is_bio
-from friend_training.tasks.token_classification.metrics import TagMetric, token_scores
+from friend_training.tasks.token_classification.metrics import OUTSIDE, TagMetric, is_bio, token_scores
 from friend_training.tasks.token_classification.model import TOKENS
 from friend_training.types import Tags, TagsExample, Words
 

@@ -16,7 +16,6 @@ from friend_training.analysis.audit import answers_of, audit_so_far, questions
 from friend_training.report.names import method_in_words
 from friend_training.runs.corrections import save_correction
 from friend_training.types import ROLES
-from friend_training.web.guard import guarded, token_for
 from friend_training.web.inspector.corrections import Said, correction_of
 from friend_training.web.inspector.run_view import Look, look_at
 from friend_training.web.inspector.selection import (
@@ -30,7 +29,7 @@ from friend_training.web.inspector.selection import (
     summary,
 )
 from friend_training.web.inspector.unit_view import listed
-from friend_training.web.server import PATIENCE, address_of, listening, make_server, run_server
+from friend_training.web.server import PATIENCE, address_of, guarded, listening, make_server, run_server, token_for
 
 STATIC = Path(__file__).parent / "static"
 

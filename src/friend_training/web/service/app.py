@@ -1,6 +1,7 @@
-"""The service: JSON over HTTP for the two models of a run, its own description, its state, and a page to try it."""
+"""The service: JSON over HTTP for the models of a run, its own description, its state and counts, and a page."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -9,18 +10,19 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Path
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from friend_training import __version__
 from friend_training.errors import FriendTrainingError
-from friend_training.inference.answers import Agreement, RewriteMade
+from friend_training.inference.answers import Agreement, Kind, Question, RewriteMade, as_dialogue, question
 from friend_training.inference.model import Answer, Friends
 from friend_training.inference.predicates import no_finder
-from friend_training.inference.questions import Kind, Question, as_dialogue, question
 from friend_training.inference.trained_tasks import TrainedTasks, as_input, label_as_json
-from friend_training.web.guard import guarded, refusal
+from friend_training.web.server import guarded, refusal
 from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import (
     BODY_BYTES,
@@ -40,7 +42,75 @@ from friend_training.web.service.messages import (
     predicates_of,
     turns_of,
 )
-from friend_training.web.service.metrics import Metrics, Timed
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+SIZES = (1, 2, 4, 8, 16, 32)
+
+
+class Metrics:
+    """What is counted. Endpoints are known names: nobody fills our memory by asking for new ones."""
+
+    def __init__(self, waiting: Callable[[], int]) -> None:
+        self._registry = CollectorRegistry()  # of this app alone: several may stand in one process
+        self._requests = Counter(
+            "friend_training_requests",
+            "Requests answered, by endpoint and status.",
+            ["endpoint", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "friend_training_request_seconds",
+            "Seconds from the first byte of a request to its whole answer.",
+            ["endpoint"],
+            buckets=SECONDS,
+            registry=self._registry,
+        )
+        self._batches = Histogram(
+            "friend_training_batch_size",
+            "Requests answered together by one call of the models.",
+            buckets=SIZES,
+            registry=self._registry,
+        )
+        queue = Gauge("friend_training_waiting", "Requests in the queue.", registry=self._registry)
+        queue.set_function(waiting)
+
+    def answered(self, endpoint: str, status: int, seconds: float) -> None:
+        self._requests.labels(endpoint, status).inc()
+        self._seconds.labels(endpoint).observe(seconds)
+
+    def worked_on(self, batch: int) -> None:
+        self._batches.observe(batch)
+
+    def text(self) -> bytes:
+        return generate_latest(self._registry)
+
+
+class Timed:
+    """Counts every answer under the name of its endpoint; whatever is not one is 'other'."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, endpoints: frozenset[str]) -> None:
+        self.app, self.metrics, self.endpoints = app, metrics, endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        status = 499  # the client went away before it was answered
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        finally:
+            endpoint = scope["path"] if scope["path"] in self.endpoints else "other"
+            self.metrics.answered(endpoint, status, time.perf_counter() - began)
+
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -159,7 +229,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = STRANGERS | {
 def make_app(
     friends: Friends, abilities: Abilities, *, token: str | None = None, limits: Limits | None = None
 ) -> FastAPI:
-    """An app that answers for these models; `token` is asked for as `web.guard` says."""
+    """An app that answers for these models; `token` is asked for as `web.server` says."""
     limits = limits or Limits()
     metrics = Metrics(lambda: batcher.waiting)
     batcher: Batcher[Question, Answer] = Batcher(friends.answer, limits, metrics.worked_on)

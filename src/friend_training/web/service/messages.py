@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from friend_training.inference.answers import RolesFound
-from friend_training.inference.questions import GivenPredicate, GivenTurn
+from friend_training.inference.answers import GivenPredicate, GivenTurn, RolesFound
 from friend_training.types import Turn
 
 # How much one request may be, how long it may take, and how many may wait.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from friend_training.tasks.parsing.constituency.decoding import cky
+from friend_training.tasks.parsing.constituency.model import cky
 
 Span = tuple[int, int]
 

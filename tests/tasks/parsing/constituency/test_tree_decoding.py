@@ -11,8 +11,7 @@ from torch import Tensor
 
 from friend_training.nn.heads import Head
 from friend_training.nn.word_input import SentenceBatch, SentenceItem
-from friend_training.tasks.parsing.constituency.decoding import decode_trees
-from friend_training.tasks.parsing.constituency.model import all_spans, slot_of
+from friend_training.tasks.parsing.constituency.model import all_spans, decode_trees, slot_of
 from friend_training.tasks.parsing.constituency.task import span_targets
 from friend_training.types import Bracket, Tree, Words
 

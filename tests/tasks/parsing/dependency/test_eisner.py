@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from friend_training.tasks.parsing.dependency.decoding import eisner
+from friend_training.tasks.parsing.dependency.model import eisner
 
 Tree = tuple[int, ...]
 

@@ -9,7 +9,7 @@ import torch
 from friend_training.nn.encoder import load_word_encoder
 from friend_training.nn.heads import MASKED, Head
 from friend_training.nn.word_input import SentenceBatch
-from friend_training.tasks.parsing.dependency.decoding import decode_heads
+from friend_training.tasks.parsing.dependency.model import decode_heads
 from friend_training.tasks.parsing.dependency.task import DependencyDefinition
 from friend_training.types import Heads, HeadsExample, Words
 

@@ -27,9 +27,8 @@ from friend_training.nn.word_input import (
     word_reader,
     word_table,
 )
-from friend_training.tasks.parsing.constituency.decoding import NO_PHRASE, decode_trees
 from friend_training.tasks.parsing.constituency.metrics import bracket_scores
-from friend_training.tasks.parsing.constituency.model import SpanParser, slot_of
+from friend_training.tasks.parsing.constituency.model import NO_PHRASE, SpanParser, decode_trees, slot_of
 from friend_training.types import Tree, TreeExample, Words
 
 SPANS, TAGS = 0, 1

@@ -26,9 +26,8 @@ from friend_training.nn.word_input import (
     word_reader,
     word_table,
 )
-from friend_training.tasks.parsing.dependency.decoding import decode_heads
 from friend_training.tasks.parsing.dependency.metrics import Punctuation, attachment_scores
-from friend_training.tasks.parsing.dependency.model import BiaffineParser
+from friend_training.tasks.parsing.dependency.model import BiaffineParser, decode_heads
 from friend_training.types import Heads, HeadsExample, Words
 
 
