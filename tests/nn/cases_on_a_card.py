@@ -140,7 +140,7 @@ def test_training_from_the_first_step_to_the_best_weights(
     task.definition.decode = lambda heads, batch: [[] for _ in batch.items]  # type: ignore[method-assign]
     task.definition.score = lambda examples, predictions: {task.main_metric: 1.0}  # type: ignore[method-assign]
     summary = task.fit(variant.examples(), [], dev=variant.examples(), plan=PLAN)
-    assert summary == FitSummary(1, 1, 1.0)
+    assert summary == FitSummary(1, 1, 1.0, curve=((1, 1.0),))
     assert devices_in(task.network) == devices_in(task.network.state_dict()) == {CARD}
 
 

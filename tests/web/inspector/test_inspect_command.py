@@ -18,7 +18,12 @@ from helpers import patience
 
 
 def started(*arguments: object, **more: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "friend_training.cli.main", "inspect", *map(str, arguments)]
+    # whoever runs the tests in the background may have Ctrl-C ignored, and children inherit that
+    program = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from friend_training.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", program, "inspect", *map(str, arguments)]
     environment = {**os.environ, "COLUMNS": "300", **more}
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
 
