@@ -58,7 +58,9 @@ def test_every_method_stands_side_by_side(page: Page) -> None:
     assert rows["FDT"] == ["FDT", "45.2", "44.2", "45.2", "44.2"]
     assert rows["bridge alone"] == ["bridge alone", "13.0", "12.5", "–", "–"]
     assert ["FDT", "40.0", "45.0", "44.0"] in page.rows, "dev by iteration"
-    assert "FDT has 44.2 F1 on test; Base 41.5; SST 42.5. The best of 4 is FDT." in page.text
+    assert "FDT takes csrl from 41.5 to 44.2 F1, and takes rewriting from 41.5 to 44.2 F1." in page.text
+    assert "Self-training alone has 42.5. The strongest control, bridge alone, has 12.5." in page.text
+    assert "No control was run: whether it was the friend that helped cannot be told." in page.text, "of rewriting"
 
 
 def test_counts_are_those_of_the_store(study: Path, page: Page) -> None:
@@ -179,7 +181,8 @@ def test_runs_that_have_only_begun(study: Path, tmp_path: Path) -> None:
     shutil.rmtree(begun / "methods" / "sst")
     text = _page(begun).text
     assert "This run is not finished" in text
-    assert "FDT has 44.2 F1 on test; Base 41.5. The best of 2 is FDT." in text
+    assert "FDT takes csrl from 41.5 to 44.2 F1" in text
+    assert "Self-training alone" not in text
     evaluated = Run.create(tmp_path / "evaluated", "", {})
     evaluate(evaluated, "mood", [0.5], 0.25)
     assert "not finished" not in _page(tmp_path / "evaluated").text

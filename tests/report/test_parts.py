@@ -1,5 +1,6 @@
 """The parts of the report by themselves: labels, drawings, examples, thresholds, plots, words."""
 
+import colorsys
 import json
 import re
 import shutil
@@ -14,13 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+import friend_training
+from friend_training.analysis.significance import Comparison
 from friend_training.core.selector import Threshold
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
-from friend_training.report.label_text import draw, shares
+from friend_training.errors import RunError
+from friend_training.report.answer import Answer, answers_of, friends_on_dev, headline_of, verdict
+from friend_training.report.label_text import Confusion, confusion, draw, shares
 from friend_training.report.names import duration
-from friend_training.report.page import write_report
-from friend_training.report.plots import Cloud, Group, histogram, round_ticks, scatter
+from friend_training.report.page import write_comparison, write_report
+from friend_training.report.plots import Cloud, Group, Standing, histogram, round_ticks, scatter
 from friend_training.report.pseudo_labels import Effect, Units, effects, errors_together, kinds_of, units_of
 from friend_training.report.run_reader import read_study
 from friend_training.report.scores import costs_of, drifts
@@ -31,6 +36,7 @@ from friend_training.runs.inputs import (
     has_gold,
     has_inputs,
     hidden_labels,
+    save_counts,
     save_gold,
     save_inputs,
     saved_gold,
@@ -38,10 +44,10 @@ from friend_training.runs.inputs import (
 )
 from friend_training.runs.run import Run
 from friend_training.runs.steps import KINDS_OF_WORK
-from friend_training.tasks.label_text import kinds, label_text
+from friend_training.tasks.label_text import kinds, kinds_by_place, label_text
 from friend_training.tasks.rewriting.edits import build_script
 from friend_training.types import Dialogue, Rewrite, Text
-from helpers.made_runs import made_classifiers, made_study
+from helpers.made_runs import Page, made_classifiers, made_study, roles
 from helpers.old_run import without_digests
 
 TREE = {"brackets": [{"start": 0, "end": 2, "label": "S"}, {"start": 0, "end": 1, "label": "NP"}], "tags": ["N", "V"]}
@@ -161,7 +167,9 @@ def _units(folder: Path) -> Units:
 
 
 def test_examples_are_of_the_kind_they_say(tmp_path: Path) -> None:
-    chosen, by_match, by_confidence = kinds_of(_units(tmp_path / "run"), count=4)
+    wrong, missed_right, chosen, by_match, by_confidence = kinds_of(_units(tmp_path / "run"), count=4)
+    assert all(row["chosen"] and not row["correct"] for row in wrong.rows)
+    assert all(row["correct"] and not row["chosen"] for row in missed_right.rows)
     assert all(row["chosen"] for row in chosen.rows)
     assert all(row["overall"] < row["threshold"] and row["match"] < row["confidence"] for row in by_match.rows)
     assert all(row["overall"] < row["threshold"] and row["match"] >= row["confidence"] for row in by_confidence.rows)
@@ -231,7 +239,7 @@ def test_a_run_whose_memory_is_not_known_has_a_report_without_it(tmp_path: Path)
     for path in folder.rglob("phases/*.json"):
         write_text(path, json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"peak_memory_mb": None}))
     page = write_report(folder).read_text(encoding="utf-8")
-    assert "Time and memory" in page
+    assert 'id="costs"' in page
     assert " MB" not in page
     assert "of memory." not in page
 
@@ -304,3 +312,124 @@ def test_gold_of_an_earlier_version_has_no_units(tmp_path: Path) -> None:
     pq.write_table(pa.table({"task": ["mood"], "label": ['"joy"']}), tmp_path / "gold.parquet")
     assert saved_gold(tmp_path, "mood") == ['"joy"']
     assert hidden_labels(tmp_path, "mood") == {}
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        (
+            {"predicate": {}, "arguments": [{"role": "ARG1", "turn": 2, "start": 0, "end": 3}]},
+            {(2, 0, 3): "ARG1"},
+        ),
+        (TREE, {(0, 2): "S", (0, 1): "NP"}),
+        ({"heads": [2, 0], "relations": ["nsubj", "root"]}, {(0, 2): "nsubj", (1, 0): "root"}),
+        ({"heads": [2, 0], "relations": None}, {(0, 2): "head", (1, 0): "head"}),
+        ({"tags": ["N", "V"]}, {0: "N", 1: "V"}),
+        ({"text": "a", "deleted": [3], "insertions": [{}]}, {None: "one insertion and deletion"}),
+        ("happy", {None: "happy"}),
+    ],
+)
+def test_what_a_label_says_by_place(label: object, expected: object) -> None:
+    assert kinds_by_place(label) == expected
+
+
+def test_confusion_counts_places_of_gold_and_prediction() -> None:
+    gold, said = {"tags": ["N", "V", "N"]}, {"tags": ["N", "N", "V"]}
+    found = confusion([(json.dumps(gold), json.dumps(said))] * 2)
+    assert found == Confusion(("N", "V"), (("N", (2, 2)), ("V", (2, 0))))
+    roles = {"predicate": {}, "arguments": [{"role": "ARG0", "turn": 0, "start": 0, "end": 1}]}
+    none = {"predicate": {}, "arguments": [{"role": "ARG1", "turn": 0, "start": 5, "end": 6}]}
+    assert confusion([(json.dumps(roles), json.dumps(none))]) == Confusion(
+        ("ARG0", "ARG1", "nothing"), (("ARG0", (0, 0, 1)), ("ARG1", (0, 0, 0)), ("nothing", (0, 1, 0)))
+    )
+    assert confusion([('"happy"', '"happy"')]) is None, "one kind cannot be taken for another"
+
+
+def test_the_answer_is_of_the_friends_that_are_best_on_dev(tmp_path: Path) -> None:
+    study = read_study(made_study(tmp_path / "study"))
+    assert friends_on_dev([study]) == "fdt"
+    csrl, rewriting = answers_of([study])
+    assert [one.words for one in csrl.standings] == ["Base", "SST", "FDT", "bridge alone"]
+    assert csrl.text("friends") == "44.2"
+    assert csrl.of("friends").low is None, "no counts of single examples: no interval"
+    assert rewriting.of("control") is None
+    assert headline_of([csrl, rewriting]).startswith("FDT takes csrl from 41.5 to 44.2 F1, and takes rewriting")
+
+
+def test_whether_it_was_the_friend_is_said_with_its_interval() -> None:
+    standings = tuple(Standing(part, part, 50.0, None, None, (50.0,)) for part in ("before", "friends", "control"))
+    for low, high, said in (
+        (0.5, 3.0, "beyond chance"),
+        (-1.0, 3.0, "the difference can be chance"),
+        (-3.0, -0.5, "it is ahead of friends, beyond chance"),
+    ):
+        over = {"control": Comparison(50, 49, (low + high) / 2, low, high, 0.01, 5)}
+        assert said in verdict(Answer("t", "t.f1", standings, over, 5))
+    assert "other seeds are not known" in verdict(Answer("t", "t.f1", standings, over, 1))
+    less = {"control": Comparison(50, 52, -2.0, -3.0, -1.0, 0.01, 5)}
+    assert "friends are ahead of it" in verdict(Answer("t", "t.wer", standings, less, 5)), "of errors fewer are better"
+
+
+def test_intervals_stand_at_bases_score_and_several_runs_on_one_page(tmp_path: Path) -> None:
+    for seed in (7, 8):
+        folder = made_study(tmp_path / f"seed{seed}")
+        _seeded(folder, seed)
+        draw = np.random.default_rng(seed)
+        for method, right in (("base", 0.4), ("sst", 0.5), ("fdt", 0.9)):
+            said = np.stack([draw.random(200) < right, np.ones(200), np.ones(200)], axis=1)
+            counts = np.concatenate([said, said], axis=1).astype(float)
+            save_counts(folder / "methods" / method / "counts.npz", {"csrl": counts})
+    studies = [read_study(tmp_path / f"seed{seed}") for seed in (7, 8)]
+    [csrl, _] = answers_of(studies)
+    friends = csrl.of("friends")
+    assert (csrl.seeds, len(friends.each)) == (2, 2)
+    assert csrl.of("before").value + 20 < friends.low < friends.high
+    page = write_comparison([study.folder for study in studies], tmp_path / "both.html").read_text(encoding="utf-8")
+    assert "Means over 2 seeds" in page
+    assert "whisker friends" in page
+    assert page.count('<circle class="dot friends"') == 2
+    assert {"seed7", "seed8"} <= set(re.findall(r"<td>(seed\d)</td>", page))
+    assert "<script" not in page
+    with pytest.raises(RunError, match="the same config and the same seed"):
+        write_comparison([studies[0].folder, studies[0].folder], tmp_path / "same.html")
+
+
+def _seeded(folder: Path, seed: int) -> None:
+    for run in (folder, *(folder / "methods").iterdir()):
+        path = run / "config.yaml"
+        path.write_text(path.read_text(encoding="utf-8").replace("seed: 7", f"seed: {seed}"), encoding="utf-8")
+        without_digests(run)
+
+
+def _hue(colour: str) -> tuple[float, float]:
+    """Its place on the circle of colours, in degrees, and how much of a colour it is."""
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    hue, saturation, _ = colorsys.rgb_to_hsv(red, green, blue)
+    return 360 * hue, saturation
+
+
+@pytest.mark.parametrize("style", ["report/templates/style.html", "web/inspector/static/inspector.css"])
+def test_no_role_looks_right_or_wrong(style: str) -> None:
+    """In light and dark: no role has the hue of what says that a label is right or wrong."""
+    text = (Path(friend_training.__file__).parent / style).read_text(encoding="utf-8")
+    for scheme in re.split(r"color-scheme: dark\)|theme=\"dark", text)[:2]:
+        colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", scheme))
+        roles = [value for name, value in colours.items() if re.fullmatch(r"r\d|arg\d|tmp|loc|prp", name)]
+        assert len(roles) == 8
+        for role in roles:
+            hue, saturation = _hue(role)
+            for name in ("right", "wrong"):
+                apart = abs(hue - _hue(colours[name])[0])
+                assert saturation < 0.2 or min(apart, 360 - apart) > 20, (name, role)
+
+
+def test_a_wrong_label_stands_beside_gold_and_the_friends_answer(tmp_path: Path) -> None:
+    folder = made_study(tmp_path / "study")
+    labels = {f"d{number}|csrl": roles(3) for number in range(60)}
+    save_gold(folder, {"csrl": [roles(1)], "rewriting": []}, {"csrl": labels})
+    without_digests(folder)
+    page = Page(write_report(folder).read_text(encoding="utf-8"))
+    assert re.search(r"Chosen, but wrong: \d+ of", page.text)
+    assert re.search(r"gold买\s*", page.text), "the hidden answer"
+    assert "rewriting他买了书" in page.text, "what the friend says of the same dialogue"
+    assert "What is taken for what" in page.text

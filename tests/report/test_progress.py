@@ -10,12 +10,14 @@ from rich.console import Console
 from friend_training.core.task import FitPlan
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
+from friend_training.experiments.estimate import modelled, whole_run
 from friend_training.nn.training import TrainingSettings
 from friend_training.report import progress
 from friend_training.report.names import step_in_words
-from friend_training.report.progress import counting, watching
+from friend_training.report.progress import Ahead, counting, watching
 from friend_training.runs.progress import Pace, PaceListener
-from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Train
+from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Tidy, Train
+from friend_training.study.config import find_config
 from friend_training.tasks.csrl.task import csrl_task
 
 
@@ -25,6 +27,7 @@ from friend_training.tasks.csrl.task import csrl_task
         (Prepare("encoder"), "pre-training the encoder"),
         (MethodStep("base", Train("csrl", 0)), "Base: training csrl"),
         (MethodStep("sst", Train("csrl", 0)), "SST: csrl starts from Base"),
+        (MethodStep("cps", Train("csrl", 0)), "CPS: training csrl"),
         (MethodStep("fdt", Train("rewriting", 2)), "FDT: training rewriting, iteration 2"),
         (MethodStep("fdt", Label(1, 10)), "FDT: labelling the pool, iteration 1, shard 10"),
         (MethodStep("sst-as-many", Evaluate("csrl", 3)), "SST, as many as FDT: scoring csrl on dev, iteration 3"),
@@ -82,7 +85,44 @@ def test_bars_with_time_left_on_a_terminal() -> None:
     with counting(Console(file=out, force_terminal=True, width=100), "labelling 9 dialogues") as counted:
         counted(3, 9)
     assert "labelling 9 dialogues" in out.getvalue()
-    assert "left" in out.getvalue()
+
+
+def test_the_time_left_is_that_of_the_whole_run() -> None:
+    now = 0.0
+    config = find_config("demo", ["methods=[base, sst]"])
+    ahead = Ahead(config, clock=lambda: now)
+    before = ahead.left()
+    assert before == pytest.approx(whole_run(config))
+    base = [MethodStep("base", Train(task, 0)) for task in ("csrl", "rewriting")]
+    ahead.planned(base, [])
+    now = modelled(config, "base") / 2  # as long as was expected
+    ahead.finished(base[0])
+    half = ahead.left(base[1], 0.5)
+    assert 0.9 * modelled(config, "sst") < half < ahead.left(base[1]) < before, "self-training is still to come"
+    now = 10_000.0
+    assert ahead.left() > 10 * before, "a slow machine shows in what is left"
+    ahead.finished(base[1])
+    sst: list[Step] = [MethodStep("sst", Select(1))]
+    ahead.planned(sst, sst)
+    ahead.finished(sst[0])
+    assert ahead.left() == 0
+    assert ahead.share() == 1
+    assert "left of the whole run" in ahead.words()
+
+
+def test_the_whole_run_has_a_bar_and_a_log_says_what_is_left() -> None:
+    for terminal in (True, False):
+        out = io.StringIO()
+        steps = [MethodStep("base", Train("csrl", 0)), MethodStep("base", Tidy(1))]
+        with watching(Console(file=out, force_terminal=terminal, width=100), find_config("demo")) as listener:
+            listener.planned(steps, [])
+            for step in steps:
+                listener.started(step)
+                listener.advanced(step, 1, 2)
+                listener.finished(step)
+        assert "left of the whole run" in out.getvalue()
+        assert ("the whole run " in out.getvalue()) == terminal
+        assert "tidying" not in out.getvalue(), "nothing to wait for is announced"
 
 
 def test_watching_changes_nothing(tiny_encoder: Path) -> None:

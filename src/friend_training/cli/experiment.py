@@ -302,7 +302,7 @@ def _one_by_one(folder: Path, todo: Sequence["Piece"], data_dir: Path | None, co
     from friend_training.report.page import write_report
 
     for piece in todo:
-        with watching(console) as listener:
+        with watching(console, piece.config) as listener:
             run_piece(folder, piece, version=_code_version(), data_dir=data_dir, listener=listener, say=console.print)
         write_report(piece.folder)
 

@@ -106,28 +106,39 @@ def inspect(
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run folder, or that of one of its methods.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="The run folder, or that of one of its methods; or several.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write it.", show_default="RUN/report.html")
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write it.", show_default="RUN/report.html; of several report.html"),
     ] = None,
     data_dir: DataDir = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a FILE that is already there.")] = False,
 ) -> None:
     """Write the report of a run, finished or not: one HTML file.
 
-    Scores of all methods, how many pseudo-labels were chosen and how
-    many of them are right, what other thresholds would have done,
-    examples to look at, time and memory. It needs no network and can be
-    sent to anyone; texts of the run's data are in it.
+    The answer in one picture, how pseudo-labels were chosen and how many
+    of them are right, labels to read, what is taken for what, scores of
+    all methods, learning curves, time and memory. It needs no network
+    and can be sent to anyone; texts of the run's data are in it.
 
-    Every run writes it by itself when it ends.
+    Every run writes it by itself when it ends. Several runs make one
+    page that compares them: seeds of one config stand together, with
+    intervals.
+
+    Try: friend-train report runs/mine-seed1 runs/mine-seed2 --out both.html
     """
-    from friend_training.report.page import write_report
+    from friend_training.report.page import write_comparison, write_report
     from friend_training.report.run_reader import read_study
     from friend_training.runs.inputs import has_inputs
 
-    if out is not None:  # the report inside the run is its own
-        check_output(out, force=force)
+    if out is not None or len(runs) > 1:  # the report inside the run is its own
+        check_output(out or Path("report.html"), force=force)
+    if len(runs) > 1:
+        typer.echo(f"The report is {write_comparison(runs, out or Path('report.html'))}")
+        return
+    [run] = runs
     study = read_study(run)
     if study.is_ours and not has_inputs(study.data_folder):
         _keep_texts(study.data_folder, data_dir)

@@ -20,7 +20,7 @@ def do_study(config: Config, folder: Path, *, data_dir: Path | None = None) -> N
     with resumable(folder):
         with console.status("loading the libraries") if console.is_terminal else nullcontext():
             from friend_training.study.study import run_study
-        with watching(console) if is_first() else nullcontext() as listener:
+        with watching(console, config) if is_first() else nullcontext() as listener:
             run_study(config, folder, data_dir=data_dir, listener=listener)
         if is_first():
             from friend_training.report.page import write_report

@@ -23,7 +23,7 @@ from friend_training.data.catalogue import model_file, model_source, named_data_
 from friend_training.errors import DataError
 from friend_training.experiments.experiment import Piece
 from friend_training.methods.registry import METHODS
-from friend_training.runs.steps import Prepare
+from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Test, Train, TrainTogether
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.data import POOL_SEED
 from friend_training.study.methods import BUDGET
@@ -135,6 +135,36 @@ def modelled(config: Config, method: str) -> float:
     dev, test = _dev(config), _test(config)
     answers = labelled + len(config.sections) * (scored * dev + test)
     return steps * rates.step + answers * rates.answer
+
+
+def step_seconds(config: Config, step: MethodStep | Prepare) -> float:
+    """Seconds of one step, by what it trains, labels or scores."""
+    rates = _rates(config)
+    if isinstance(step, Prepare):
+        training = step.name.startswith(("bridge", "informed")) and isinstance(config, CaseStudyConfig)
+        return _resources(config) if training else _SMALL
+    spec = METHODS[step.method]
+    match step.step:
+        case Train(task, iteration) if task in config.sections:
+            section = config.sections[task]
+            if iteration:
+                return float(section.update_steps * spec.step_cost * rates.step)
+            own = step.method == "base" or spec.from_encoder
+            return float(section.base_steps * rates.step) if own else _SMALL
+        case TrainTogether():
+            return float(sum(section.base_steps for section in config.sections.values()) * rates.step)
+        case Label():
+            return spec.label_parts * min(config.shard_size, _pool(config)) * rates.answer
+        case Evaluate():
+            return _dev(config) * rates.answer
+        case Test():
+            return _test(config) * rates.answer
+        case _:
+            return _SMALL
+
+
+_SMALL = 0.1
+"""Seconds of a step that copies, chooses or tidies up."""
 
 
 def _rates(config: Config) -> Rates:

@@ -145,10 +145,11 @@ def _of_runs(folders: Sequence[Path]) -> Groups:
             counts = method_folder(folder, record["method"]) / "counts.npz"
             by_config.setdefault(settings_id(record["config"]), []).append(Result(record, counts))
     configs = [recorded_form(results[0].record["config"]) for results in by_config.values()]
-    return dict(zip(_titles(configs), by_config.values(), strict=True))
+    return dict(zip(titles_of(configs), by_config.values(), strict=True))
 
 
-def _titles(configs: Sequence[dict[str, Any]]) -> list[str]:
+def titles_of(configs: Sequence[dict[str, Any]]) -> list[str]:
+    """A name for each of some different configs: its own, or what tells it from the others of that name."""
     names = [config["name"] for config in configs]
     if len(set(names)) == len(names):
         return names

@@ -96,6 +96,14 @@ class MethodSpec:
         return self.labels.startswith("joint")
 
     @property
+    def learns_from_friend(self) -> bool:
+        """Whether this is friend-training as it would be used: with a trained friend of few labels, and no control."""
+        labels = ("own", "merged", "checked", "answers", "joint", "joint-edits")
+        return (
+            self.procedure in ("friend-training", "two-readers") and self.friend == "partner" and self.labels in labels
+        )
+
+    @property
     def edit_by_edit(self) -> bool:
         """Whether rewrites are learnt edit by edit, so that none is chosen as a whole."""
         return self.labels in ("joint-edits", "joint-edits-with-gold", "edits-alone")

@@ -13,7 +13,15 @@ from typing import Any, Literal
 
 from rich.text import Text
 
-from friend_training.tasks.label_text import PREDICATE, kinds, label_parts, label_text, span_words, turns_of
+from friend_training.tasks.label_text import (
+    PREDICATE,
+    kinds,
+    kinds_by_place,
+    label_parts,
+    label_text,
+    span_words,
+    turns_of,
+)
 from friend_training.tasks.rewriting.edits import inserted_text
 from friend_training.types import OPENING, ROLES, SPEAKER, Dialogue, Rewrite, Roles, SentenceRoles
 
@@ -100,6 +108,42 @@ def _count(labels: Iterable[str]) -> tuple[Counter[str], int]:
         for kind in kinds(json.loads(text)):
             counts[kind] += times
     return counts, distinct.total()
+
+
+# Which kinds are taken for which: gold beside what was predicted, place by place.
+
+
+NOTHING = "nothing"
+"""What stands at a place of which only one of the two labels says something."""
+
+MOST_CONFUSED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """`rows` are the kinds of gold, and how often each was predicted as the kinds of `columns`."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+
+
+def confusion(pairs: Iterable[tuple[str, str]]) -> Confusion | None:
+    """Of (gold, predicted) labels; None where there are fewer than two kinds to confuse."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for texts, times in Counter(pairs).items():
+        gold, predicted = (kinds_by_place(json.loads(text)) for text in texts)
+        for place in gold.keys() | predicted.keys():
+            counts[gold.get(place, NOTHING), predicted.get(place, NOTHING)] += times
+    total: Counter[str] = Counter()
+    for (there, said), times in counts.items():
+        total.update({there: times, said: times})
+    del total[NOTHING]
+    most = [kind for kind, _ in sorted(total.items(), key=lambda one: (-one[1], one[0]))[:MOST_CONFUSED]]
+    shown = sorted(most, key=lambda kind: (ROLES.index(kind) if kind in ROLES else len(ROLES), most.index(kind)))
+    if len(shown) < 2:
+        return None
+    columns = [*shown, *([NOTHING] if any(NOTHING in pair for pair in counts) else [])]
+    return Confusion(tuple(columns), tuple((kind, tuple(counts[kind, said] for said in columns)) for kind in columns))
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,10 @@ def method_in_words(method: str) -> str:
 def step_in_words(step: Step) -> str:
     """The second update of CSRL, as a step of FDT: 'FDT: training csrl, iteration 2'."""
     match step:
-        case MethodStep("base", Train(task, 0)):
-            return f"Base: training {task}"
+        case MethodStep(method, Train(task, 0)) if method == "base" or (
+            method in METHODS and METHODS[method].from_encoder
+        ):
+            return f"{method_in_words(method)}: training {task}"
         case MethodStep(method, inner):
             return f"{method_in_words(method)}: {step_in_words(inner)}"
         case Train(task, 0):

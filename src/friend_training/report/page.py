@@ -10,10 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.experiments.warnings import run_warnings
-from friend_training.report.label_text import Share, role_class, shares
+from friend_training.methods.registry import METHODS
+from friend_training.report.answer import Answer, answers_of, compared, gains_of, headline_of, lessons_of, verdict
+from friend_training.report.label_text import Confusion, Share, confusion, role_class, shares
 from friend_training.report.names import duration, megabytes, percent, score
-from friend_training.report.plots import Curve, Figure, figures_of, lines
-from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, units_of
+from friend_training.report.plots import Curve, Figure, figures_of, lessons_figure, lines
+from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, labels_by_input, units_of
 from friend_training.report.run_reader import MethodRun, Study, read_study
 from friend_training.report.scores import (
     ByIteration,
@@ -24,6 +26,7 @@ from friend_training.report.scores import (
     costs_of,
     drift_figure,
     drifts,
+    friends_of,
     most,
     names_of,
     printed,
@@ -33,7 +36,7 @@ from friend_training.report.scores import (
     threshold_table,
 )
 from friend_training.runs.files import read_json_object, write_text
-from friend_training.runs.inputs import saved_gold, saved_inputs
+from friend_training.runs.inputs import hidden_labels, saved_gold, saved_inputs
 from friend_training.runs.run import Run, check_file
 from friend_training.runs.steps import KINDS_OF_WORK
 
@@ -107,18 +110,14 @@ class Sentence:
     text: str
 
 
-def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
+def summary(study: Study, answers: Sequence[Answer], costs: Sequence[Cost]) -> list[Sentence]:
+    """What stands below the answer; where there is none, because no friends were tested, the scores stand here."""
     found = []
     focus = study.focus
     leading = focus or next(iter(study.methods), None)
-    if leading is not None:
-        found += [Sentence(task, _scores(study, leading, task)) for task in _tested(leading)]
-    if focus is not None:
-        last = focus.iterations[-1]
-        found += [
-            Sentence(f"{task}, pseudo-labels", _chosen(focus, last, counted))
-            for task, counted in focus.selected(last).items()
-        ]
+    if leading is not None and not answers:
+        found += [Sentence(task, _scores(study, leading, task)) for task in leading.tested]
+    found += [Sentence(answer.task, verdict(answer) + _only_base(study, answer.task)) for answer in answers]
     found += _warnings(study)
     if costs:
         peak = most(cost.peak_memory_mb for cost in costs)
@@ -126,6 +125,13 @@ def summary(study: Study, costs: Sequence[Cost]) -> list[Sentence]:
         total = sum(cost.total for cost in costs)
         found.append(Sentence("cost", f"{duration(total)} in all{memory}."))
     return found
+
+
+def _only_base(study: Study, task: str) -> str:
+    focus = study.focus
+    if focus is None or _best_iteration(focus, task) != 0:
+        return ""
+    return f" No iteration of {focus.words} was better on dev than Base, so this is Base."
 
 
 def _warnings(study: Study) -> list[Sentence]:
@@ -140,14 +146,10 @@ def _warnings(study: Study) -> list[Sentence]:
     ]
 
 
-def _tested(method: MethodRun) -> list[str]:
-    return list(dict.fromkeys(one.task for one in method.evaluations if one.split != "dev"))
-
-
 def _scores(study: Study, method: MethodRun, task: str) -> str:
     """'FDT has 47.5 F1 on test; Base 47.5, SST 48.1. The best is SST, as many as FDT, with 49.2.'"""
     metric = main_metric(names_of(study.methods, task), study.own_metrics.get(task))
-    values = {m.name: value for m in study.methods if (value := _test_value(m, task, metric)) is not None}
+    values = {m.name: value for m in study.methods if (value := m.on_test(task, metric)) is not None}
     if method.name not in values:
         return "not scored on test yet."
     texts = {name: printed(value, values.values()) for name, value in values.items()}
@@ -169,11 +171,6 @@ def _best_iteration(method: MethodRun, task: str) -> int | None:
     return next((one.iteration for one in method.evaluations if one.task == task and one.split != "dev"), None)
 
 
-def _test_value(method: MethodRun, task: str, metric: str) -> float | None:
-    found = [one.metrics.get(metric) for one in method.evaluations if one.task == task and one.split != "dev"]
-    return found[0] if found else None
-
-
 def _chosen(method: MethodRun, iteration: int, counted: dict[str, object]) -> str:
     units, chosen = counted["units"], counted["chosen"]
     assert isinstance(units, int)
@@ -182,7 +179,7 @@ def _chosen(method: MethodRun, iteration: int, counted: dict[str, object]) -> st
     text = f"{method.words} chose {chosen:,} of {units:,}{share} in iteration {iteration}."
     precision, accuracy = counted["precision"], counted["accuracy"]
     if isinstance(precision, float) and isinstance(accuracy, float):
-        return f"{text} Right are {percent(precision)} of the chosen and {percent(accuracy)} of all."
+        return f"{text} {percent(precision)} of the chosen labels are right, {percent(accuracy)} of all."
     return f"{text} Whether they are right is not known: the pool has no gold labels."
 
 
@@ -194,7 +191,9 @@ class TaskSection:
     """All about the pseudo-labels of one task, in the last iteration unless it says otherwise."""
 
     task: str
+    chosen: str
     units: Units
+    threshold: Figure
     figures: list[Figure]
     drifts: list[Drift]
     drift: Figure
@@ -202,6 +201,7 @@ class TaskSection:
     shares: list[Share]
     gold: int
     kinds: list[tuple[Kind, list[Example]]]
+    confusion: Confusion | None
 
 
 def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
@@ -217,7 +217,19 @@ def write_report(folder: str | Path, out: str | Path | None = None) -> Path:
     return path
 
 
+def write_comparison(folders: Sequence[Path], out: Path) -> Path:
+    """Write one page that compares several runs: by config, the answer over seeds, then every run beside the others."""
+    studies = [read_study(folder) for folder in folders]
+    contents = {"groups": compared(studies), "runs": len(studies), "version": studies[0].version}
+    write_text(out, _environment().get_template("comparison.html").render(contents))
+    return out
+
+
 def render(study: Study) -> str:
+    return _environment().get_template("report.html").render(_contents(study))
+
+
+def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("friend_training.report"),
         autoescape=True,
@@ -226,21 +238,26 @@ def render(study: Study) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "score": score, "duration": duration, "role_class": role_class}
-    environment.filters |= {"megabytes": megabytes, "most": most}
-    return environment.get_template("report.html").render(_contents(study))
+    environment.filters |= {"megabytes": megabytes, "most": most, "verdict": verdict}
+    return environment
 
 
 def _contents(study: Study) -> Mapping[str, Any]:
     costs = costs_of(study)
     run = Run(study.folder)
+    answers = answers_of([study])
+    dev = scores_on_dev(study.methods, study.own_metrics)
     return {
         "study": study,
-        "summary": summary(study, costs),
+        "headline": headline_of(answers) if answers else "",
+        "answers": answers,
+        "summary": summary(study, answers, costs),
+        "by_parts": _by_parts(study.focus),
+        "lessons": _lessons(study, dev),
+        "gains": gains_of([study], study.focus),
         "scores": scores_on_test(study.methods),
         "all_scores": scores_on_test(study.methods, everything=True),
-        "dev": [
-            (table, _dev_figure(table), _dev_cells(table)) for table in scores_on_dev(study.methods, study.own_metrics)
-        ],
+        "dev": [(table, _dev_figure(table), _dev_cells(table)) for table in dev],
         "chosen": [(m, i, m.selected(i)) for m in study.methods for i in m.iterations],
         "sections": [] if study.focus is None else _sections(study, study.focus),
         "kinds": KINDS_OF_WORK,
@@ -252,6 +269,11 @@ def _contents(study: Study) -> Mapping[str, Any]:
     }
 
 
+def _by_parts(method: MethodRun | None) -> bool:
+    spec = None if method is None else METHODS.get(method.name)
+    return spec is not None and (spec.part_by_part or spec.edit_by_edit)
+
+
 def _sections(study: Study, method: MethodRun) -> list[TaskSection]:
     assert method.run is not None, "a method with iterations has a store"
     last = method.iterations[-1]
@@ -260,25 +282,52 @@ def _sections(study: Study, method: MethodRun) -> list[TaskSection]:
 
 
 def _section(study: Study, method: MethodRun, task: str, found: ByIteration) -> TaskSection:
-    units = found[max(found)][task]
+    last = max(found)
+    units = found[last][task]
     rows = drifts(method, task, found)
     # Second models and strong friends (csrl.second) have the gold of their task.
     gold = saved_gold(study.data_folder, task) or saved_gold(study.data_folder, task.partition(".")[0])
-    labels = units.rows["label"]
+    hidden = hidden_labels(study.data_folder, task) or hidden_labels(study.data_folder, task.partition(".")[0])
+    labels = units.rows["label"].to_pylist()
+    pairs = [
+        (hidden[unit], said)
+        for unit, said in zip(units.rows["unit"].to_pylist(), labels, strict=True)
+        if unit in hidden
+    ]
     thresholds = threshold_table(task, found)
     kinds = kinds_of(units)
-    inputs = saved_inputs(study.data_folder, [row["input"] for kind in kinds for row in kind.rows])
+    shown = {row["input"] for kind in kinds for row in kind.rows}
+    inputs = saved_inputs(study.data_folder, shown)
+    friends = {friend: labels_by_input(found[last][friend], shown) for friend in friends_of(task, found)}
     return TaskSection(
         task=task,
+        chosen=_chosen(method, last, method.selected(last)[task]),
         units=units,
-        figures=[*figures_of(units), threshold_figure(thresholds, units)],
+        threshold=threshold_figure(thresholds, units),
+        figures=figures_of(units),
         drifts=rows,
         drift=drift_figure(rows),
         thresholds=thresholds,
-        shares=shares(gold, labels.to_pylist(), labels.filter(pa.array(units.chosen)).to_pylist()),
+        shares=shares(gold, labels, units.rows["label"].filter(pa.array(units.chosen)).to_pylist()),
         gold=len(gold),
-        kinds=[(kind, examples_of(kind, inputs)) for kind in kinds],
+        kinds=[(kind, examples_of(kind, inputs, hidden, friends)) for kind in kinds],
+        confusion=confusion(pairs),
     )
+
+
+def _lessons(study: Study, dev: Sequence[DevScores]) -> list[Figure]:
+    """Base, self-training and friends while they were trained; more curves would hide each other."""
+    focus = study.focus
+    names = ["base", "sst", *([focus.name] if focus else [])]
+    methods = [method for method in study.methods if method.name in names] or list(study.methods)
+    words = {method.name: method.words for method in methods}
+    figures = [
+        lessons_figure(
+            lessons_of(methods, table.task), task=table.task, words=words, y_label=metric_spec(table.metric).title
+        )
+        for table in dev
+    ]
+    return [figure for figure in figures if figure is not None]
 
 
 def _dev_figure(table: DevScores) -> Figure:

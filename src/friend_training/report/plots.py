@@ -1,13 +1,15 @@
 """The plots of the report: histogram, lines, reliability diagram, scatter."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from friend_training.analysis.agreement import Bin, expected_calibration_error, reliability
+from friend_training.analysis.metrics import metric_spec
 from friend_training.report.pseudo_labels import Bools, Floats, Units
 
 # The ground that plots are drawn on: a frame with two axes, as inline SVG.
@@ -371,3 +373,116 @@ def _scatter(units: Units) -> Figure:
     caption = f"{some}{above}Points are moved a little so that equal ones do not hide each other."
     legend = tuple((cloud.name, cloud.looks) for cloud in reversed(clouds))
     return Figure("Confidence against match", scatter(clouds, border=border), legend, caption)
+
+
+# The answer in one picture: a row for Base, self-training, friends and the strongest control of one task.
+
+
+ROW = 36
+
+Part = Literal["before", "self-training", "friends", "control"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A method's score on test, the mean over seeds. `low` and `high` are Base's score moved by the 95 % interval of
+    the difference from Base; None where no counts of single examples tell it."""
+
+    part: Part
+    words: str
+    value: float
+    low: float | None
+    high: float | None
+    each: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One training as it was watched on dev: (step, score)."""
+
+    method: str
+    iteration: int
+    points: tuple[tuple[int, float], ...]
+
+
+def answer_figure(task: str, metric: str, rows: Sequence[Standing]) -> Figure:
+    """Dots are scores on test, an arrow leads from Base to friends; bars are where a difference from Base may lie."""
+    spec = metric_spec(metric)
+    values = [value for row in rows for value in (row.value, row.low, row.high, *row.each) if value is not None]
+    low, high = _range(min(values), max(values))
+    height = TOP + ROW * len(rows) + 40
+    across = Frame((low, high), (0, 1))
+    base = rows[0].value
+
+    def x(value: float) -> float:
+        return 12 + (WIDTH - 24) * (value - low) / (high - low)
+
+    bottom = TOP + ROW * len(rows) + 4
+    parts: list[Markup] = []
+    for value, text in round_ticks(*across.x_range):
+        parts.append(_stroke(x(value), TOP, x(value), bottom, "grid"))
+        parts.append(_text(x(value), bottom + 14, text, "tick middle"))
+    parts.append(_stroke(x(base), TOP, x(base), bottom, "diagonal"))
+    for number, row in enumerate(rows):
+        y = TOP + ROW * number + 26
+        parts.append(_text(12, y - 11, row.words, "label clear"))
+        parts.append(_text(WIDTH - 12, y - 11, spec.text(row.value), "label end clear"))
+        if row.low is not None and row.high is not None:
+            parts.append(_stroke(x(row.low), y, x(row.high), y, f"whisker {row.part}"))
+        elif row.part != "before":
+            parts.append(_stroke(x(base), y, x(row.value), y, f"grid {row.part}"))
+        for one in row.each if len(row.each) > 1 else ():
+            parts.append(_stroke(x(one), y - 4, x(one), y + 4, f"seed {row.part}"))
+        if row.part == "friends" and row.value != base:
+            parts.append(_stroke(x(base), y, x(row.value), y, "gain"))
+        parts.append(
+            Markup('<circle class="dot {}" cx="{:.1f}" cy="{:.1f}" r="{}"><title>{}</title></circle>').format(
+                row.part, x(row.value), y, 6 if row.part == "friends" else 4.5, f"{row.words}: {spec.text(row.value)}"
+            )
+        )
+    says = f"{task}: " + ", ".join(f"{row.words} {spec.text(row.value)}" for row in rows)
+    parts.append(_text(WIDTH / 2, height - 2, f"{spec.title_and_direction} on test", "label middle"))
+    plot = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        WIDTH, height, says, Markup("").join(parts)
+    )
+    return Figure(task, plot, ())
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float, looks: str) -> Markup:
+    places = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return Markup('<line class="{}" {}/>').format(looks, Markup(places))
+
+
+def lessons_figure(lessons: Sequence[Lesson], *, task: str, words: Mapping[str, str], y_label: str) -> Figure | None:
+    """Scores on dev inside training, method by method; every method's updates go on where Base ended."""
+    shown = [one for one in lessons if one.method in words]
+    if not shown or max(len(one.points) for one in shown) + len(shown) < 3:
+        return None
+    values = [value for one in shown for _, value in one.points]
+    steps = [step for one in shown for step, _ in one.points]
+    low, high = _range(min(values), max(values))
+    frame = Frame((0, max(steps)), (low, high))
+    inside: list[Markup] = []
+    looks = {name: f"series-{number % 8}" for number, name in enumerate(words)}
+    ends = {one.method: one.points[-1] for one in shown if one.iteration == 0}
+    last = dict.fromkeys(words, ends.get("base"))
+    for one in shown:
+        before = last[one.method] if one.iteration else None
+        points = [*([before] if before else []), *one.points]
+        inside.append(_path(frame, points, looks[one.method]))
+        for step, value in one.points:
+            says = f"{words[one.method]}, {_when(one.iteration)}, step {step}: {value:.1f}"
+            inside.append(_dot(frame, step, value, looks[one.method], says, 2.6))
+        last[one.method] = one.points[-1]
+    plot = picture(
+        frame,
+        inside,
+        says=f"{task}: {y_label} on dev inside training",
+        x_label="training steps",
+        y_label=f"{y_label} on dev",
+        x_ticks=round_ticks(0, max(steps), whole=True),
+        y_ticks=round_ticks(low, high),
+    )
+    drawn = {one.method for one in shown}
+    legend = tuple((name, looks[method]) for method, name in words.items() if method in drawn)
+    return Figure(task, plot, legend, "Base first; then each method's updates, iteration by iteration.")

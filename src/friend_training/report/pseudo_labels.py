@@ -1,7 +1,7 @@
 """The pseudo-labels of one task and iteration, as columns: what every plot and count of the report is made from."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from friend_training.analysis.agreement import error_correlation
 from friend_training.core.seeds import draws
 from friend_training.core.selector import Reason
-from friend_training.report.label_text import Drawing, draw
+from friend_training.report.label_text import Drawing, Piece, draw
 from friend_training.runs.store import Store
+from friend_training.tasks.label_text import label_line
 
 Floats = npt.NDArray[np.float64]
 
@@ -137,10 +138,13 @@ MISSED = pa.array([Reason.BELOW_THRESHOLD.value, Reason.BELOW_AGREEMENT.value, R
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A row of the store, and the label drawn with its text."""
+    """A row of the store, and the label drawn with its text. `gold` is the hidden answer where the label is wrong;
+    `friends` are what other tasks predicted for the same input, each as (task, label in words)."""
 
     row: Mapping[str, Any]
     drawing: Drawing
+    gold: tuple[Piece, ...] = ()
+    friends: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +165,13 @@ def kinds_of(units: Units, *, count: int = COUNT) -> list[Kind]:
     """
     missed = pc.is_in(units.rows["reason"], MISSED).to_numpy()
     by_match = missed & (units.match < units.confidence)
+    right, wrong = units.correct == 1, units.correct == 0
+    audited = (
+        ("chosen, but wrong", "What the next model learns that is not so.", units.chosen & wrong),
+        ("rejected, though right", "What a better score would have added.", missed & right),
+    )
     found = (
+        *(audited if units.audited else ()),
         ("chosen", "What the next model was trained on.", units.chosen),
         ("rejected by match", "The model is surer of these than its friend agrees with them.", by_match),
         ("rejected by confidence", "The friend agrees more than the model is sure of them.", missed & ~by_match),
@@ -169,9 +179,36 @@ def kinds_of(units: Units, *, count: int = COUNT) -> list[Kind]:
     return [Kind(name, words, int(among.sum()), _some(units, among, count)) for name, words, among in found]
 
 
-def examples_of(kind: Kind, inputs: Mapping[str, str]) -> list[Example]:
-    texts = {name: json.loads(text) for name, text in inputs.items()}
-    return [Example(row, draw(json.loads(row["label"]), texts.get(row["input"]))) for row in kind.rows]
+def examples_of(
+    kind: Kind, inputs: Mapping[str, str], gold: Mapping[str, str], friends: Mapping[str, Mapping[str, Sequence[str]]]
+) -> list[Example]:
+    """`gold` is by unit; `friends` are the labels of other tasks, by task and input."""
+    found = []
+    for row in kind.rows:
+        given = json.loads(inputs[row["input"]]) if row["input"] in inputs else None
+        answer: tuple[Piece, ...] = ()
+        if row["correct"] is False and row["unit"] in gold:
+            answer = draw(json.loads(gold[row["unit"]]), given).answer
+        told = tuple(
+            (task, label_line(json.loads(label), given))
+            for task, labels in friends.items()
+            for label in labels.get(row["input"], ())
+        )
+        found.append(Example(row, draw(json.loads(row["label"]), given), answer, told))
+    return found
+
+
+MOST_ANSWERS = 3
+"""A dialogue may have many predicates: so many labels of a friend are shown beside one of ours."""
+
+
+def labels_by_input(units: Units, wanted: Collection[str]) -> dict[str, list[str]]:
+    """What a task predicted for these inputs."""
+    rows = units.rows.select(["input", "label"]).filter(pc.is_in(units.rows["input"], pa.array(sorted(wanted))))
+    found: dict[str, list[str]] = {}
+    for row in rows.to_pylist():
+        found.setdefault(row["input"], []).append(row["label"])
+    return {name: labels[:MOST_ANSWERS] for name, labels in found.items()}
 
 
 def _some(units: Units, among: Bools, count: int) -> tuple[Mapping[str, Any], ...]:

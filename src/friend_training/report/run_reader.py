@@ -3,11 +3,14 @@
 Two kinds of folder are read alike: a study, with one run per method below methods/, and a single run.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from friend_training import __version__
+from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError, RunError
 from friend_training.methods.registry import METHODS as KNOWN
@@ -44,6 +47,31 @@ class MethodRun:
         return method_in_words(self.name)
 
     @property
+    def is_friends(self) -> bool:
+        return self.name in KNOWN and KNOWN[self.name].learns_from_friend
+
+    @property
+    def tested(self) -> list[str]:
+        """The tasks that test was scored for."""
+        return list(dict.fromkeys(one.task for one in self.evaluations if one.split != "dev"))
+
+    def on_test(self, task: str, metric: str) -> float | None:
+        found = [one.metrics.get(metric) for one in self.evaluations if one.task == task and one.split != "dev"]
+        return found[0] if found else None
+
+    def best_on_dev(self, own: Mapping[str, str]) -> dict[str, float]:
+        """Each task's main score on dev in its best iteration, more being better; `own` are the config's metrics."""
+        found: dict[str, float] = {}
+        for task in dict.fromkeys(one.task for one in self.evaluations if one.split == "dev"):
+            rows = [one.metrics for one in self.evaluations if one.task == task and one.split == "dev"]
+            metric = main_metric([name for row in rows for name in row], own.get(task))
+            sign = 1.0 if metric_spec(metric).higher_is_better else -1.0
+            known = [sign * value for row in rows if (value := row.get(metric)) is not None]
+            if known:
+                found[task] = max(known)
+        return found
+
+    @property
     def iterations(self) -> list[int]:
         """Those whose selection is done, and on record: it is not while `verify` has it made again."""
         return [] if self.run is None else [one for one in self.run.store.iterations() if self.selected(one)]
@@ -74,7 +102,9 @@ class Study:
         """The metric that the config names for a task, where it names one."""
         tasks = self.config.get("tasks")
         sections = tasks.items() if isinstance(tasks, dict) else ()
-        return {name: one["metric"] for name, one in sections if isinstance(one, dict) and one.get("metric")}
+        found = {name: one["metric"] for name, one in sections if isinstance(one, dict) and one.get("metric")}
+        rewriting = self.config.get("rewriting_metric")  # of the paper's pair
+        return found | ({"rewriting": rewriting} if isinstance(rewriting, str) else {})
 
     @property
     def data_folder(self) -> Path:
@@ -83,10 +113,13 @@ class Study:
 
     @property
     def focus(self) -> MethodRun | None:
-        """The method whose pseudo-labels are shown: friend-training's, else the last that has some."""
+        """The method whose pseudo-labels are shown: friend-training, of its variants the best on dev; without one the
+        last that has pseudo-labels."""
         having = [method for method in self.methods if method.iterations]
-        named = [method for method in having if method.name == "fdt"]
-        return next(iter(named or having[-1:]), None)
+        friends = [method for method in having if method.is_friends]
+        if friends:
+            return max(friends, key=lambda method: fmean(method.best_on_dev(self.own_metrics).values() or [0.0]))
+        return next(iter(having[-1:]), None)
 
 
 def read_study(folder: str | Path) -> Study:

@@ -248,7 +248,7 @@ class ThresholdTable:
 
 
 def drifts(method: MethodRun, task: str, found: ByIteration) -> list[Drift]:
-    friends = _friends(task, found)
+    friends = friends_of(task, found)
     rows = []
     for iteration, tasks in found.items():
         together = tuple((friend, errors_together(tasks[task], tasks[friend])) for friend in friends)
@@ -302,10 +302,10 @@ def threshold_figure(table: ThresholdTable, units: Units) -> Figure:
     curves = [curve for curve in curves if any(value is not None for value in curve.values)]
     plot = threshold_curves(curves, [effect.threshold for effect in found], used=units.threshold)
     caption = "What other thresholds would have done." + ("" if units.threshold is None else " Dashed: the one used.")
-    return Figure("Other thresholds", plot, tuple((curve.name, curve.looks) for curve in curves), caption)
+    return Figure(units.task, plot, tuple((curve.name, curve.looks) for curve in curves), caption)
 
 
-def _friends(task: str, found: ByIteration) -> list[str]:
+def friends_of(task: str, found: ByIteration) -> list[str]:
     """Tasks that share a friendship with this one: the store keeps a matching score under its name."""
     tasks = found[max(found)]
     names = {name: {friendship for friendship, _ in _matches(units)} for name, units in tasks.items()}

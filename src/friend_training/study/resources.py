@@ -1,7 +1,7 @@
 """What is made once and then only used: the encoder that every task starts from, and the bridge."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -241,17 +241,22 @@ def make_resources(config: CaseStudyConfig, data: RunData, run: Run, folder: Pat
     made = all(made_in.result(step) is not None for step in steps)
     with nullcontext() if made else made_in.locked():  # runs side by side may all read what one of them made
         listener.planned(steps, [step for step in steps if made_in.result(step) is not None])
-        with listener.step(Prepare("encoder")):
+        with _told(listener, Prepare("encoder"), steps):
             encoder = encoder_source(config, data, made_in)
         bridge: Bridge = NoBridge()
         if asks_bridge(config):
-            with listener.step(Prepare("bridge")):
+            with _told(listener, Prepare("bridge"), steps):
                 bridge = make_bridge(config, data, made_in, encoder, listener.worked)
         start = None
         if config.informed:
             with listener.step(informed_step(config)):
                 start = informed_start(config, data, made_in, encoder, seed=RESOURCE_SEED, progress=listener.worked)
     return Resources(encoder, bridge, start)
+
+
+def _told(listener: Relay, step: Prepare, steps: Sequence[Prepare]) -> AbstractContextManager[None]:
+    """What is there already, a published encoder or parser, is opened without a word."""
+    return listener.step(step) if step in steps else nullcontext()
 
 
 def _shared(resources: Path, config: CaseStudyConfig) -> Run:

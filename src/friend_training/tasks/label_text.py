@@ -130,6 +130,23 @@ def kinds(label: Any) -> list[str]:
             return [label_text(label)]
 
 
+def kinds_by_place(label: Any) -> dict[Any, str]:
+    """What a label says of each place of its input: the role of a span, the tag of a word, the relation of a word to
+    its head, the phrase over some words; of a whole input what a rewrite does to it, or its class."""
+    match label:
+        case {"predicate": dict(), "arguments": list(arguments)}:
+            return {(one.get("turn"), one["start"], one["end"]): one["role"] for one in arguments}
+        case {"brackets": list(brackets)}:
+            return {(one["start"], one["end"]): one["label"] for one in brackets}
+        case {"heads": list(heads)}:
+            relations = label.get("relations") or ["head"] * len(heads)
+            return {(word, head): name for word, (head, name) in enumerate(zip(heads, relations, strict=True))}
+        case {"tags": list(tags)}:
+            return dict(enumerate(tags))
+        case _:
+            return {None: " and ".join(kinds(label))}
+
+
 def label_text(label: Any, words: Sequence[str] = ()) -> str:
     """A label in one line; with the words it is about, where it is one of a sentence in words."""
     match label:
