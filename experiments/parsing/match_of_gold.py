@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from parsing_split import ParsedSentence, penn_sample
+from files import ParsedSentence, penn_sample
 
 from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.friendship import Friendship

@@ -226,11 +226,15 @@ class Bracket:
 class Tree:
     """The label of one constituency unit: phrases by start, the longer first, and the preterminal of each word.
 
-    Bracket labels carry no function tags, traces are gone, and no bracket stands for a preterminal.
+    Bracket labels carry no function tags, traces are gone, and no bracket stands for a preterminal. `unsure` are the
+    spans [start, end) of which a pseudo-label does not know whether they are phrases, or which, and `unsure_tags` the
+    words, counted from 0, of whose tag it is not sure: nothing is learnt there.
     """
 
     brackets: tuple[Bracket, ...]
     tags: tuple[str, ...]
+    unsure: Annotated[tuple[tuple[int, int], ...], Field(exclude_if=lambda spans: not spans)] = ()
+    unsure_tags: Annotated[tuple[int, ...], Field(exclude_if=lambda words: not words)] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 import zipfile
 from pathlib import Path
 
-import parsing_split as module
+import files as module
 import pytest
-from parsing_split import ParsedSentence, parsing_split, penn_sample, split_by_document
+from files import TASKS, ParsedSentence, parsing_split, penn_sample, split_by_document
 
 from friend_training.data.text_io import document_of, sentence_id
 from friend_training.errors import DataError
@@ -35,7 +35,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_sentence_has_one_place_and_every_document_one_side() -> None:
     sentences = made_up()
     split = parsing_split(sentences, seed=3)
-    parts = (split.constituency, split.dependency, split.tagging, split.pool, split.dev, split.test)
+    parts = (*(split.gold[task] for task in TASKS), split.pool, split.dev, split.test)
     ids = [[one.words.id for one in part] for part in parts]
     assert [len(part) for part in ids[:3]] == [10, 10, 10]
     assert (len(split.dev), len(split.test)) == (15, 40)
@@ -47,10 +47,11 @@ def test_every_sentence_has_one_place_and_every_document_one_side() -> None:
 
 @pytest.mark.usefixtures("small_parts")
 def test_the_seed_draws_the_labels_and_nothing_else() -> None:
-    one, again, other = (parsing_split(made_up(), seed=seed).fingerprints for seed in (3, 3, 4))
+    one, again, other = (parsing_split(made_up(), seed=seed) for seed in (3, 3, 4))
     assert one == again
-    assert (one["dev"], one["test"]) == (other["dev"], other["test"])
-    assert all(one[part] != other[part] for part in ("constituency", "dependency", "tagging", "pool"))
+    assert (one.dev, one.test) == (other.dev, other.test)
+    assert one.pool != other.pool
+    assert all(one.gold[task] != other.gold[task] for task in TASKS)
 
 
 def test_the_order_of_documents_does_not_matter_for_their_sides() -> None:
@@ -79,9 +80,9 @@ def test_trees_and_dependencies_must_be_of_the_same_words(tmp_path: Path) -> Non
 
     write("( (S (NP (NNS Dogs)) (VP (VBP bark))))", "Dogs\tNNS\t2\nbark\tVBP\t0\n")
     (sentence,) = penn_sample(tmp_path)
-    assert sentence.tags_example.tags.tags == ("NNS", "VBP")
-    assert sentence.heads_example.heads == Heads((2, 0))
-    assert sentence.tree_example.tree.brackets == (Bracket(0, 2, "S"), Bracket(0, 1, "NP"), Bracket(1, 2, "VP"))
+    assert sentence.tree.tags == ("NNS", "VBP")
+    assert sentence.heads == Heads((2, 0))
+    assert sentence.tree.brackets == (Bracket(0, 2, "S"), Bracket(0, 1, "NP"), Bracket(1, 2, "VP"))
     for dependencies in ("Cats\tNNS\t2\nbark\tVBP\t0\n", "Dogs\tNNS\t2\nbark\tVBP\t0\n\nYes\tUH\t0\n"):
         write("( (S (NP (NNS Dogs)) (VP (VBP bark))))", dependencies)
         with pytest.raises(DataError, match="no tree with the same words: wsj_0001"):

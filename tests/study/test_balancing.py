@@ -16,8 +16,8 @@ from friend_training.loop.selection import select_iteration
 from friend_training.runs.store import LABELLED, Store
 from friend_training.study import data
 from friend_training.study.diagnosis import choices
-from friend_training.study.kinds import label_shares
 from friend_training.study.plans import wanted_balance
+from friend_training.study.run_data import label_shares
 from friend_training.study.study import run_study
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, RewritingExample, Roles, Turn

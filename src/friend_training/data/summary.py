@@ -35,12 +35,14 @@ def fingerprint(examples: Iterable[Any]) -> str:
 
 
 def _plain(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: _plain(value) for key, value in part.items()}
     return asdict(part, dict_factory=_without_unsure) if is_dataclass(part) and not isinstance(part, type) else part
 
 
 def _without_unsure(fields: list[tuple[str, Any]]) -> dict[str, Any]:
     """Gold leaves nothing open, and had its fingerprints before labels could."""
-    return {name: value for name, value in fields if name != "unsure" or value}
+    return {name: value for name, value in fields if not name.startswith("unsure") or value}
 
 
 Example = Dialogue | CsrlExample | RewritingExample | CoreferenceExample | SrlExample

@@ -8,9 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from friend_training.core.limits import Limits
+from friend_training.data.readers.treebanks import (
+    CONLL_SUFFIXES,
+    DP_SUFFIXES,
+    SUFFIXES,
+    fault_of_heads,
+    read_conll,
+    read_dp,
+    read_tree,
+    read_treebank,
+)
 from friend_training.data.text_io import Problems, check_texts, numbered_lines, parse_json, shown
 from friend_training.errors import DataError
-from friend_training.types import Tags, TagsExample, Text, Words
+from friend_training.types import Heads, HeadsExample, Tags, TagsExample, Text, Tree, TreeExample, Words
 
 Rows = Iterable[Any] | str | Path
 """Where rows come from: a file, a DataFrame of pandas or polars, a Dataset, or any iterable of mappings or texts."""
@@ -84,6 +94,100 @@ def tagged_words(
         yield TagsExample(Words(row.id(id), told), Tags(labels))
 
 
+def tagged_sentences(source: Path, *, words: str, tags: str, id: str | None = None) -> Iterator[TagsExample]:
+    """Of rows, or of a treebank of either kind: the tags of its words."""
+    if is_table(source):
+        yield from tagged_words(source, words=words, tags=tags, id=id)
+        return
+    for one in _treebank(source, SUFFIXES, CONLL_SUFFIXES, DP_SUFFIXES):
+        yield TagsExample(one.words, Tags(one.tree.tags)) if isinstance(one, TreeExample) else one.tags_example
+
+
+def parsed_sentences(source: Path, *, tree: str, id: str | None = None) -> Iterator[TreeExample]:
+    """Of rows with trees in brackets, or of a treebank."""
+    if not is_table(source):
+        yield from read_treebank(source, Problems(source, strict=True))
+        return
+    for row in rows_of(source):
+        told, label = tree_in(row, tree)
+        yield TreeExample(Words(row.id(id), told), label)
+
+
+def sentences_with_heads(
+    source: Path, *, words: str, heads: str, relations: str | None = None, id: str | None = None
+) -> Iterator[HeadsExample]:
+    """Of rows with a head for each word, or of a treebank in columns."""
+    if not is_table(source):
+        yield from (one.heads_example for one in _treebank(source, CONLL_SUFFIXES, DP_SUFFIXES))
+        return
+    for row in rows_of(source):
+        told, found = words_in(row, words), heads_in(row, heads).heads
+        names = None if relations is None else words_in(row, relations)
+        for column, given in ((heads, found), (relations, names)):
+            if given is not None and len(given) != len(told):
+                raise row.wrong(f"{len(told)} words in {words!r}, but {len(given)} in {column!r}")
+        yield HeadsExample(Words(row.id(id), told), Heads(found, names))
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file has rows; treebanks have other endings, or are archives or folders."""
+    return _ending(path) in _FORMATS
+
+
+def _ending(path: Path) -> str:
+    name = path.name.removesuffix(".gz")
+    return Path(name).suffix
+
+
+_TREEBANKS: dict[tuple[str, ...], Callable[[Path, Problems], Iterator[Any]]] = {
+    SUFFIXES: read_treebank,
+    CONLL_SUFFIXES: read_conll,
+    DP_SUFFIXES: read_dp,
+}
+
+
+def _treebank(path: Path, *formats: tuple[str, ...]) -> Iterator[Any]:
+    """What the reader of the ending finds; of a folder or an archive, the first that knows a file in it."""
+    problems = Problems(path, strict=True)
+    for suffixes in formats:
+        if _ending(path) in suffixes:
+            return _TREEBANKS[suffixes](path, problems)
+    for suffixes in formats[:-1]:
+        try:
+            return iter(list(_TREEBANKS[suffixes](path, problems)))
+        except DataError as error:
+            if error.line is not None:
+                raise
+    return _TREEBANKS[formats[-1]](path, problems)
+
+
+def tree_in(row: Row, column: str) -> tuple[tuple[str, ...], Tree]:
+    """The words and the tree of a cell."""
+    text = row.text(column)
+    try:
+        return read_tree(text)
+    except DataError as error:
+        raise row.wrong(f"column {column!r}: {error}") from None
+
+
+def heads_in(row: Row, column: str) -> Heads:
+    """The heads of a cell: numbers as a list, one as JSON, or a text with blanks, which are those of a tree."""
+    value = row.cell(column)
+    if isinstance(value, str):
+        value = _json_list(row, value) if value.lstrip().startswith("[") else value.split()
+    value = value.tolist() if hasattr(value, "tolist") else value
+    numbers = [str(one) for one in value] if isinstance(value, list | tuple) else []
+    if not numbers or not all(one.isdecimal() and len(one) < _MOST_DIGITS for one in numbers):
+        raise row.wrong(f"column {column!r}: expected the head of each word, found {shown(value)}")
+    heads = tuple(int(one) for one in numbers)
+    if (fault := fault_of_heads(heads)) is not None:
+        raise row.wrong(f"column {column!r}: {fault}")
+    return Heads(heads)
+
+
+_MOST_DIGITS = 10
+
+
 def words_in(row: Row, column: str) -> tuple[str, ...]:
     """The words of a cell: a list, one as JSON, or a text with blanks."""
     value = row.cell(column)
@@ -124,19 +228,10 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 def _file(path: Path) -> Iterator[Row]:
     if not path.is_file():
         raise DataError("a file was expected, this is none" if path.exists() else "there is no such file", path=path)
-    known: dict[str, Callable[[Path], Iterator[Row]]] = {
-        ".csv": lambda found: _separated(found, ","),
-        ".tsv": lambda found: _separated(found, "\t"),
-        ".jsonl": _objects,
-        ".json": _objects,
-        ".ndjson": _objects,
-        ".parquet": _parquet,
-        ".txt": _lines,
-    }
-    endings = [ending for ending in path.suffixes if ending in known]
+    endings = [ending for ending in path.suffixes if ending in _FORMATS]
     if not endings:
-        raise DataError(f"a file that ends in {', '.join(known)} (or these with .gz) was expected", path=path)
-    yield from known[endings[-1]](path)
+        raise DataError(f"a file that ends in {', '.join(_FORMATS)} (or these with .gz) was expected", path=path)
+    yield from _FORMATS[endings[-1]](path)
 
 
 def _separated(path: Path, separator: str) -> Iterator[Row]:
@@ -194,6 +289,17 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise DataError(
             f"not a Parquet file that can be read ({str(error).splitlines()[0][:100]})", path=path
         ) from error
+
+
+_FORMATS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    ".csv": lambda found: _separated(found, ","),
+    ".tsv": lambda found: _separated(found, "\t"),
+    ".jsonl": _objects,
+    ".json": _objects,
+    ".ndjson": _objects,
+    ".parquet": _parquet,
+    ".txt": _lines,
+}
 
 
 def _object(source: Any, name: str) -> Iterator[Row]:

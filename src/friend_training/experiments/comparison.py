@@ -17,6 +17,9 @@ from friend_training.methods.registry import METHODS
 from friend_training.runs.inputs import load_counts
 from friend_training.tasks.class_metrics import accuracy_of, macro_f1_of
 from friend_training.tasks.csrl.metrics import f1_overall_of
+from friend_training.tasks.parsing.constituency.metrics import bracket_f1_of
+from friend_training.tasks.parsing.dependency.metrics import uas_of
+from friend_training.tasks.parsing.tagging.metrics import accuracy_of as accuracy_of_tags
 from friend_training.tasks.rewriting.metrics import exact_match_of, restored_f1_of, rouge_l_of, word_error_rate_of
 from friend_training.tasks.token_classification.metrics import span_f1_of, word_accuracy_of
 
@@ -39,6 +42,9 @@ CLASSES: dict[str, Metric] = {
 TESTED_OF_KIND: dict[str, dict[str, Metric]] = {
     **dict.fromkeys(("text-classification", "estimator", "answer-file", "endpoint"), CLASSES),
     "token-classification": {"span_f1": span_f1_of, "accuracy": word_accuracy_of},
+    "constituency": {"f1": bracket_f1_of},
+    "dependency": {"uas": uas_of},
+    "tagging": {"accuracy": accuracy_of_tags},
 }
 """What is tested of the tasks of a config, by their kinds: metrics that can be had from counts of a part of test."""
 

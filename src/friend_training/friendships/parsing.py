@@ -17,14 +17,14 @@ NLTK's dependency sample is such a conversion, and on the 94,084 words of the sa
 exception. Universal Dependencies, where content words are heads, wants other rules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions
 from friend_training.core.task import Prediction
 from friend_training.errors import DataError
-from friend_training.types import Bracket, Tree, Words
+from friend_training.types import Bracket, Heads, Tags, Tree, Words
 
 Scoring = Literal["head-rules", "paper", "paper-all"]
 
@@ -73,9 +73,18 @@ def _arc_score(a: Arcs, b: Arcs) -> float | None:
 
 
 def phrases_of(arcs: Arcs) -> set[int]:
-    """The yields of the words that have dependents, as sets of words (bit i: word i), without the whole sentence.
+    """The yields of the words that have dependents, without the whole sentence.
 
-    A yield may have holes, then no phrase is equal to it; and heads that go in a circle have yields like all others.
+    A yield may have holes, then no phrase is equal to it.
+    """
+    whole = (1 << len(arcs)) - 1
+    return {covered for covered in yields_of(arcs) if covered.bit_count() > 1 and covered != whole}
+
+
+def yields_of(arcs: Arcs) -> list[int]:
+    """Each word with all that hangs on it, as a set of words (bit i: word i).
+
+    Heads that go in a circle have yields like all others.
     """
     yields = [0] * len(arcs)
     for word in range(len(arcs)):
@@ -85,8 +94,7 @@ def phrases_of(arcs: Arcs) -> set[int]:
             if arcs[above] == 0:
                 break
             above = arcs[above] - 1
-    whole = (1 << len(arcs)) - 1
-    return {covered for covered in yields if covered.bit_count() > 1 and covered != whole}
+    return yields
 
 
 def translate_phrases(inputs: Sequence[Words], predictions: Sequence[Sequence[Prediction]]) -> list[Spans]:
@@ -126,29 +134,157 @@ def disputed_arcs(
     inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
 ) -> list[list[Prediction]]:
     """Dependency trees in which the arcs that head rules do not find in the friend's tree are left open."""
+    return _settled(decided, friends, _disputed_arcs)
+
+
+def _disputed_arcs(unit: Prediction, said: Prediction) -> Prediction:
+    open_words = _differing(unit.label.heads, lexical_heads(said.label))
+    return replace(unit, label=replace(unit.label, unsure=_both_open(unit.label.unsure, open_words)))
+
+
+def _settled(
+    decided: Predictions, friends: Predictions, settle: Callable[[Prediction, Prediction], Prediction]
+) -> list[list[Prediction]]:
+    """Each sentence's label beside the friend's; where the friend has none it stays as it is."""
     return [
-        [replace(unit, label=replace(unit.label, unsure=_differing(unit.label.heads, arcs))) for unit in units]
-        for units, arcs in zip(decided, translate_tree(inputs, friends), strict=True)
+        [settle(unit, of_friend[0]) if of_friend else unit for unit in units]
+        for units, of_friend in zip(decided, friends, strict=True)
     ]
+
+
+def _both_open(first: Sequence[int], second: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted({*first, *second}))
 
 
 def _differing(own: Sequence[object], friends: Sequence[object]) -> tuple[int, ...]:
     return tuple(word for word, pair in enumerate(zip(own, friends, strict=True)) if pair[0] != pair[1])
 
 
-def constituency_dependency(scoring: Scoring = "head-rules", *, choose: Choose = "whole") -> Friendship:
-    """The friendship between a task named 'constituency' and one named 'dependency'.
+def heads_of_trees(inputs: Sequence[Words], own: Predictions, friends: Predictions) -> list[list[Prediction | None]]:
+    """The heads that head rules find in the friend's tree, as labels of a dependency parser.
+
+    Rules say nothing of relations: a parser that learns them is proposed nothing.
+    """
+    return _proposed(own, friends, _as_heads)
+
+
+def _proposed(
+    own: Predictions, friends: Predictions, propose: Callable[[Prediction, Prediction], Prediction | None]
+) -> list[list[Prediction | None]]:
+    """What the friend's label of each sentence says; where the friend has none it says nothing."""
+    return [
+        [propose(unit, of_friend[0]) if of_friend else None for unit in units]
+        for units, of_friend in zip(own, friends, strict=True)
+    ]
+
+
+def _as_heads(own: Prediction, said: Prediction) -> Prediction | None:
+    if own.label.relations is not None:
+        return None
+    heads = lexical_heads(said.label)
+    return Prediction(own.unit, Heads(heads), said.confidence, content=len(heads) > 1)
+
+
+def trees_of_heads(inputs: Sequence[Words], own: Predictions, friends: Predictions) -> list[list[Prediction | None]]:
+    """The phrases that the friend's subtrees are, as labels of a constituency parser.
+
+    A word with all that hangs on it is a phrase, called as the parser itself calls it, or else by the tag of that word.
+    Of phrases in between (a verb with its object, but without its subject), of those of one word and of tags the friend
+    says nothing: they are left open. Heads that are not projective propose nothing.
+    """
+    return _proposed(own, friends, _as_tree)
+
+
+def _as_tree(own: Prediction, said: Prediction) -> Prediction | None:
+    arcs: Arcs = said.label.heads
+    yields = [_span(covered) for covered in yields_of(arcs)]
+    if None in yields or len(yields) != len(own.label.tags):
+        return None
+    called = {(one.start, one.end): one.label for one in own.label.brackets}
+    found: dict[tuple[int, int], str] = {}
+    between: set[tuple[int, int]] = {(word, word + 1) for word in range(len(arcs))}
+    for word, span in enumerate(yields):
+        assert span is not None, "told above"
+        if span[1] - span[0] > 1:
+            found[span] = called.get(span) or phrase_name(own.label.tags[word])
+        between |= _projections(word, [yields[child] for child, head in enumerate(arcs) if head == word + 1])
+    ordered = sorted(found.items(), key=lambda one: (one[0][0], -one[0][1]))
+    label = Tree(
+        tuple(Bracket(*span, name) for span, name in ordered),
+        own.label.tags,
+        unsure=tuple(sorted(between - found.keys())),
+        unsure_tags=tuple(range(len(arcs))),
+    )
+    return Prediction(own.unit, label, said.confidence, content=len(found) > 1)
+
+
+def _span(covered: int) -> tuple[int, int] | None:
+    """Words that stand together, as [start, end)."""
+    start, end = (covered & -covered).bit_length() - 1, covered.bit_length()
+    return (start, end) if covered.bit_count() == end - start else None
+
+
+def _projections(word: int, children: Sequence[tuple[int, int] | None]) -> set[tuple[int, int]]:
+    """The word with some of what hangs on it, from the inside out."""
+    starts = [word, *(span[0] for span in children if span is not None and span[0] < word)]
+    ends = [word + 1, *(span[1] for span in children if span is not None and span[0] > word)]
+    return {(start, end) for start in starts for end in ends}
+
+
+def disputed_phrases(
+    inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
+) -> list[list[Prediction]]:
+    """Trees in which the phrases that the friend does not confirm are left open, and those it finds besides.
+
+    It confirms a phrase that hangs together in its heads too, on the word that head rules say. Of phrases of one word
+    and of tags it says nothing: they are learnt as they are, and so is that other spans are no phrases.
+    """
+    return _settled(decided, friends, _disputed_phrases)
+
+
+def _disputed_phrases(unit: Prediction, said: Prediction) -> Prediction:
+    tree, arcs = unit.label, said.label.heads
+    heads = lexical_heads(tree)
+    own = {(one.start, one.end) for one in tree.brackets}
+    disputed = {span for span in own if span[1] - span[0] > 1 and not _hangs_together(span, heads, arcs)}
+    found = {span for covered in phrases_of(arcs) if (span := _span(covered)) is not None}
+    kept = tuple(one for one in tree.brackets if (one.start, one.end) not in disputed)
+    unsure = tuple(sorted({*tree.unsure, *disputed, *(found - own)}))
+    return replace(unit, label=replace(tree, brackets=kept, unsure=unsure))
+
+
+def _hangs_together(span: tuple[int, int], own: Arcs, friends: Arcs) -> bool:
+    """Whether one arc of the friend's enters the span, at the word where one's own does, and only that word has
+    dependents outside."""
+    start, end = span
+    entered = [word for word in range(start, end) if not start < own[word] <= end]
+    outside = {friends[word] - 1 for word in (*range(start), *range(end, len(friends))) if start < friends[word] <= end}
+    return entered == [word for word in range(start, end) if not start < friends[word] <= end] and outside <= {*entered}
+
+
+def constituency_dependency(
+    scoring: Scoring = "head-rules",
+    *,
+    choose: Choose = "whole",
+    first: str = "constituency",
+    second: str = "dependency",
+    name: str | None = None,
+) -> Friendship:
+    """The friendship between a task that finds trees, `first`, and one that finds heads, `second`.
 
     `paper` gives a sentence the share of phrases that one arc enters; `paper-all`, as in the appendix, 1 if all are,
-    else 0. With `choose="parts"` of a chosen dependency tree only the arcs that the friend confirms are learnt.
+    else 0. With `choose="parts"` only the phrases and arcs that the friend confirms are learnt of what is chosen.
     """
     return Friendship(
-        name="constituency-dependency",
-        first="constituency",
-        second="dependency",
+        name=name or f"{first}-{second}",
+        first=first,
+        second=second,
         translate_first=translate_tree if scoring == "head-rules" else translate_phrases,
         translate_second=translate_heads,
         matcher=match_arcs if scoring == "head-rules" else MatchSpans(every=scoring == "paper-all"),
+        propose_first=trees_of_heads,
+        propose_second=heads_of_trees,
+        joint_first=Joint(0.0, best=1, settle=disputed_phrases) if choose == "parts" else None,
         joint_second=Joint(0.0, best=1, settle=disputed_arcs) if choose == "parts" else None,
     )
 
@@ -180,24 +316,51 @@ def disputed_tags(
     inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
 ) -> list[list[Prediction]]:
     """Tags in which the words that the friend tags otherwise are left open."""
-    return [
-        [replace(unit, label=replace(unit.label, unsure=_differing(unit.label.tags, tags))) for unit in units]
-        for units, tags in zip(decided, translate_tags(inputs, friends), strict=True)
-    ]
+    return _settled(decided, friends, _disputed_tags)
 
 
-def constituency_tagging(*, choose: Choose = "whole") -> Friendship:
-    """The friendship between a task named 'constituency' and one named 'tagging'.
+def _disputed_tags(unit: Prediction, said: Prediction) -> Prediction:
+    open_words = _differing(unit.label.tags, said.label.tags)
+    return replace(unit, label=replace(unit.label, unsure=_both_open(unit.label.unsure, open_words)))
 
-    With `choose="parts"` of chosen tags only those that the friend confirms are learnt.
+
+def disputed_preterminals(
+    inputs: Sequence[Words], decided: Predictions, likeliest: Candidates, friends: Predictions
+) -> list[list[Prediction]]:
+    """Trees in which the preterminals of words that the friend tags otherwise are left open."""
+    return _settled(decided, friends, _disputed_preterminals)
+
+
+def _disputed_preterminals(unit: Prediction, said: Prediction) -> Prediction:
+    open_words = _differing(unit.label.tags, said.label.tags)
+    return replace(unit, label=replace(unit.label, unsure_tags=_both_open(unit.label.unsure_tags, open_words)))
+
+
+def tags_of_trees(inputs: Sequence[Words], own: Predictions, friends: Predictions) -> list[list[Prediction | None]]:
+    """The preterminals of the friend's tree, as labels of a tagger."""
+    return _proposed(own, friends, _as_tags)
+
+
+def _as_tags(own: Prediction, said: Prediction) -> Prediction:
+    return Prediction(own.unit, Tags(said.label.tags), said.confidence, content=bool(said.label.tags))
+
+
+def constituency_tagging(
+    *, choose: Choose = "whole", first: str = "constituency", second: str = "tagging", name: str | None = None
+) -> Friendship:
+    """The friendship between a task that finds trees, `first`, and one that finds tags, `second`.
+
+    With `choose="parts"` only the tags that the friend confirms are learnt of what is chosen, of a tree as well.
     """
     return Friendship(
-        name="constituency-tagging",
-        first="constituency",
-        second="tagging",
+        name=name or f"{first}-{second}",
+        first=first,
+        second=second,
         translate_first=translate_tags,
         translate_second=translate_tags,
         matcher=match_tags,
+        propose_second=tags_of_trees,
+        joint_first=Joint(0.0, best=1, settle=disputed_preterminals) if choose == "parts" else None,
         joint_second=Joint(0.0, best=1, settle=disputed_tags) if choose == "parts" else None,
     )
 
@@ -241,6 +404,25 @@ _OTHERS: Side = "last"
 _PUNCTUATION = {",", ".", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"}
 _WHOLE = "S"
 """The rule for what stands beside each other at the top of a sentence that no single phrase covers."""
+
+
+_PHRASES = {
+    "NP": "NN NNS NNP NNPS PRP PRP$ DT PDT EX POS $ # FW",
+    "S": "VBD VBZ VBP MD",
+    "VP": "VB VBG VBN",
+    "PP": "IN TO",
+    "ADJP": "JJ JJR JJS",
+    "ADVP": "RB RBR RBS",
+    "QP": "CD",
+    "SBAR": "WDT WP WP$ WRB",
+    "PRT": "RP",
+}
+_NAMES = {tag: name for name, tags in _PHRASES.items() for tag in tags.split()}
+
+
+def phrase_name(tag: str) -> str:
+    """What the largest phrase around a head of this tag is called most often; a noun phrase where nobody knows."""
+    return _NAMES.get(tag, "NP")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from friend_training.study.diagnosis import ROUNDS, Choices, choices, dev_of, di
 from friend_training.study.diagnosis_page import FOLDER, keep_diagnosis
 from friend_training.study.folders import files_of, method_folder, run_config
 from friend_training.study.friends import saved_friendships
-from friend_training.study.kinds import Given, gold_units, is_trained, make_task
+from friend_training.study.kinds import Given, is_trained, make_task
 from friend_training.study.plans import probe_of, wanted_balance
-from friend_training.study.run_data import RunData
+from friend_training.study.run_data import RunData, gold_units
 from friend_training.tasks.label_text import as_stored, label_line, turns_of
 
 Progress = Callable[[int, int], None]

@@ -72,7 +72,11 @@ def label_shard(
         for name, joint in sides:
             if joint is not None:
                 pair = (tasks[friendship.first], tasks[friendship.second])
-                said = (predictions[friendship.first], predictions[friendship.second])
+                # Of several friends each decides on what those before it left; the friend itself says what it predicts.
+                said = (
+                    kept[name] if name == friendship.first else predictions[friendship.first],
+                    kept[name] if name == friendship.second else predictions[friendship.second],
+                )
                 kept[name] = decide(friendship, joint, pair, inputs, said, first=name == friendship.first)
                 _check_units(name, predictions[name], kept[name])
     return pa.concat_tables(

@@ -35,6 +35,7 @@ Labels = Literal[
     "answers",
     "checked-by-foreign",
     "unchecked",
+    "parts",
     "joint",
     "joint-with-foreign",
     "joint-with-bridge",
@@ -46,6 +47,7 @@ Labels = Literal[
 ]
 """Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
 part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
+its own, of which what a friend disputes is left open;
 those that task and friend decide on together, or task and foreign friend, or task and bridge alone; the same with
 rewrites learnt edit by edit, with a friend that never errs in the friend's place, or only these, without a friend; the
 bridge's; or its friend's predictions as its own."""
@@ -130,6 +132,7 @@ METHODS: dict[str, MethodSpec] = {
     "fdt-merged": replace(FDT, title="FDT, merged labels", labels="merged"),
     "fdt-checked": replace(FDT, title="FDT, checked arguments", labels="checked"),
     "fdt-answers": replace(FDT, title="FDT, the friend's answers", labels="answers"),
+    "fdt-parts": replace(FDT, title="FDT, part by part", labels="parts"),
     "fdt-joint": replace(FDT, title="FDT, joint labels", labels="joint", label_parts=5),
     "fdt-edits": replace(FDT, title="FDT, joint labels and edits", labels="joint-edits", label_parts=20),
     "fdt-readers": replace(

@@ -42,6 +42,7 @@ from friend_training.study.sections import (
     TaskConfig,
     TrainedBridgeConfig,
     TrainingConfig,
+    WordEncoderConfig,
     settings_refused,
 )
 
@@ -169,6 +170,14 @@ def case_study(config: Config) -> CaseStudyConfig:
     return config
 
 
+KINDS_OF_FRIENDS = {
+    "coreference-rewriting": ("rewriting-by-words", "coreference"),
+    "constituency-dependency": ("constituency", "dependency"),
+    "constituency-tagging": ("constituency", "tagging"),
+}
+"""Friendships that join two kinds of tasks only."""
+
+
 class FriendsConfig(Config):
     """Any tasks, and which of them are friends."""
 
@@ -180,6 +189,8 @@ class FriendsConfig(Config):
     """Unlabeled inputs, shared by all tasks."""
     aggregate: Aggregation = "mean"
     """How the matching scores of a task with several friends become one."""
+    word_encoder: WordEncoderConfig = WordEncoderConfig()
+    """The encoder of parsers and taggers that name none of their own."""
 
     @property
     def sections(self) -> Mapping[str, TaskConfig]:
@@ -206,10 +217,11 @@ class FriendsConfig(Config):
                 raise ValueError(f"friendships: {title!r} is the name of two of them; give one another name")
             names.add(title)
             kinds = tuple(self.kinds[name] for name in (friendship.first, friendship.second))
-            if friendship.kind == "coreference-rewriting" and kinds != ("rewriting-by-words", "coreference"):
+            wanted = KINDS_OF_FRIENDS.get(friendship.kind, kinds)
+            if kinds != wanted:
                 raise ValueError(
                     f"friendships: {friendship.first} and {friendship.second} are of the kinds {' and '.join(kinds)};"
-                    " coreference-rewriting is for rewriting-by-words and coreference, in this order"
+                    f" {friendship.kind} is for {' and '.join(wanted)}, in this order"
                 )
         return self
 

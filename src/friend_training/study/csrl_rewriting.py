@@ -29,9 +29,8 @@ from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import all_case_study_gold
 from friend_training.study.friends import StudyFriendship, Variant
-from friend_training.study.kinds import HiddenGold
 from friend_training.study.resources import make_resources
-from friend_training.study.run_data import RunData
+from friend_training.study.run_data import HiddenGold, RunData
 from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.task import score_rewrites
 

@@ -20,7 +20,6 @@ from friend_training.friendships.bridge_controls import gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
-from friend_training.study.kinds import gold_units, hidden_gold
 from friend_training.study.run_data import (
     NO_OBJECTS,
     BridgeData,
@@ -30,6 +29,8 @@ from friend_training.study.run_data import (
     TaskData,
     check_count,
     draw_examples,
+    gold_units,
+    hidden_gold,
     own_data,
 )
 from friend_training.study.sections import (

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from friend_training.core.friendship import Friendship, Match, Propose
@@ -10,6 +11,7 @@ from friend_training.data.splits import normalise
 from friend_training.errors import ConfigError
 from friend_training.friendships.coreference_rewriting import coreference_rewriting
 from friend_training.friendships.labels import label_friendship, learned_means
+from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
 from friend_training.friendships.tags import span_friendship, tag_friendship
 from friend_training.loop.labelling import Audit
 from friend_training.methods.controls import oracle, shuffled
@@ -17,14 +19,15 @@ from friend_training.methods.registry import MethodSpec
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
 from friend_training.study.config import FriendsConfig
-from friend_training.study.kinds import gold_units, input_of
-from friend_training.study.run_data import RunData
+from friend_training.study.run_data import RunData, gold_units, input_of
 from friend_training.study.sections import (
     CoreferenceFriendshipConfig,
     GivenFriendshipConfig,
     LabelsFriendshipConfig,
     PairConfig,
+    ParsersFriendshipConfig,
     TagsFriendshipConfig,
+    TreeTagsFriendshipConfig,
 )
 from friend_training.types import text_of
 
@@ -170,6 +173,16 @@ def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyF
             return StudyFriendship(make(section.first, section.second, section.means, name=name))
         case CoreferenceFriendshipConfig():
             return _coreference_rewriting(section, name)
+        case ParsersFriendshipConfig():
+            parsers = partial(constituency_dependency, section.scoring, first=section.first, second=section.second)
+            return StudyFriendship(
+                parsers(choose=section.choose, name=name), {"parts": lambda _: parsers(choose="parts", name=name)}
+            )
+        case TreeTagsFriendshipConfig():
+            tagged = partial(constituency_tagging, first=section.first, second=section.second)
+            return StudyFriendship(
+                tagged(choose=section.choose, name=name), {"parts": lambda _: tagged(choose="parts", name=name)}
+            )
     raise ConfigError(f"friendship {name!r}: kind {section.kind} is not known")
 
 

@@ -2,7 +2,7 @@
 
 A kind is one entry of `TASK_KINDS`. It says how a section of a config becomes a task, how a file becomes its examples,
 and what it sees of an input of the pool. Below this file nobody asks which task it is. What gold says of a unit is told
-by the type of the example (`gold_units`, `is_right`), and friendships are made in friends.py.
+by the type of the example (run_data.py), and friendships are made in friends.py.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from friend_training.core.selector import gold_shares, shares_of_kinds
-from friend_training.core.task import Input, Prediction, Task
+from friend_training.core.task import Task
 from friend_training.data import tables
 from friend_training.data.catalogue import model_source
 from friend_training.data.read import read_examples
@@ -22,34 +21,41 @@ from friend_training.study.config import CaseStudyConfig
 from friend_training.study.sections import (
     AnswerFileConfig,
     Config,
+    ConstituencyConfig,
     CoreferenceConfig,
+    DependencyConfig,
     EndpointConfig,
     EstimatorConfig,
     Mark,
+    TaggingConfig,
     TextClassificationConfig,
     TextTaskConfig,
     TokenClassificationConfig,
     TrainingConfig,
     WordRewritingConfig,
 )
-from friend_training.tasks.coreference.task import coreference_task, gold_link_units
-from friend_training.tasks.csrl.task import csrl_task, kind_of_roles
-from friend_training.tasks.rewriting.task import kind_of_text, rewriting_task
+from friend_training.tasks import (
+    constituency_task,
+    dependency_task,
+    relation_names,
+    tag_names,
+    tagging_task,
+    tree_names,
+)
+from friend_training.tasks.coreference.task import coreference_task
+from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.rewriting.task import rewriting_task
 from friend_training.tasks.rewriting.word_task import word_rewriting_task
-from friend_training.tasks.role_labelling import unit_id
 from friend_training.tasks.sources import AnswerFile, Endpoint
 from friend_training.tasks.text_classification.task import TextClassification, label_names
 from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 from friend_training.types import (
-    CoreferenceExample,
-    CsrlExample,
+    Heads,
     HeadsExample,
-    Link,
-    Rewrite,
-    RewritingExample,
-    Roles,
+    Tags,
     TagsExample,
     Text,
+    Tree,
     TreeExample,
     Words,
     text_of,
@@ -82,7 +88,10 @@ Make = Callable[[Any, str, Given], Task]
 
 @dataclass(frozen=True, slots=True)
 class TaskKind:
-    """One kind of task. `read` is None where the examples do not come from a file of the task's own."""
+    """One kind of task. `read` is None where the examples do not come from a file of the task's own.
+
+    `hidden` reads a label of the pool, which no model sees, from a cell of its row.
+    """
 
     title: str
     view: View
@@ -90,6 +99,7 @@ class TaskKind:
     read: Callable[[Any, Path], list[Any]] | None = None
     has_other_head: bool = False
     trained: bool = True
+    hidden: Callable[[tables.Row, str], Any] = lambda row, column: str(row.cell(column))
 
 
 def make_task(config: Config, name: str, given: Given) -> Task:
@@ -107,88 +117,6 @@ def is_trained(config: Config, name: str) -> bool:
 
 def training_settings(section: TrainingConfig) -> TrainingSettings:
     return TrainingSettings(**section.model_dump())
-
-
-# What gold says, by the type of an example.
-
-
-def input_of(example: Any) -> Input:
-    match example:
-        case CsrlExample(dialogue=given) | RewritingExample(dialogue=given) | CoreferenceExample(dialogue=given):
-            return given
-        case TagsExample(words=given) | TreeExample(words=given) | HeadsExample(words=given):
-            return given
-        case (given, _):
-            return given  # type: ignore[no-any-return]
-    raise ConfigError(f"an example is {example!r}, expected an input with its label")
-
-
-def gold_units(example: Any) -> list[tuple[str, Any]]:
-    """The units of an example, each with its gold label."""
-    match example:
-        case CsrlExample(dialogue, roles):
-            return [(unit_id(dialogue.id, label.predicate), label) for label in roles]
-        case RewritingExample(dialogue, rewrite):
-            return [(dialogue.id, rewrite)]
-        case CoreferenceExample():
-            return [*gold_link_units(example)]
-        case TagsExample(words, label) | TreeExample(words, label) | HeadsExample(words, label):
-            return [(words.id, label)]
-        case (given, label):
-            return [(given.id, label)]
-    raise ConfigError(f"an example is {example!r}, expected an input with its label")
-
-
-def is_right(label: Any, gold: Any) -> bool:
-    """Right means entirely right: every argument of a predicate, the whole rewritten utterance. Of a link an antecedent
-    that overlaps the gold one is."""
-    match label:
-        case Roles():
-            return set(label.arguments) == set(gold.arguments)
-        case Rewrite():
-            return bool(label.text == gold)
-        case Link(antecedent=place):
-            other = gold.antecedent
-            if place is None or other is None:
-                return place is other
-            return bool(place.turn == other.turn and min(place.end, other.end) > max(place.start, other.start))
-    return bool(label == gold)
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenGold:
-    """Which predictions are right, by gold labels that training and selection do not see; None: nobody knows.
-
-    An audit of the core, and picklable: workers that label take it along.
-    """
-
-    labels: Mapping[str, Mapping[str, Any]]
-
-    def __call__(self, task: str, prediction: Prediction) -> bool | None:
-        gold = self.labels.get(task, {}).get(prediction.unit)
-        return None if gold is None else is_right(prediction.label, gold)
-
-
-def hidden_gold(examples: Mapping[str, Iterable[Any]]) -> HiddenGold:
-    """An audit by examples of each task."""
-    return HiddenGold({task: dict(unit for one in of for unit in gold_units(one)) for task, of in examples.items()})
-
-
-def label_shares(task: Task, examples: Sequence[Any]) -> dict[str, float]:
-    """How often gold has labels of each kind, by what selectors balance.
-
-    Of role labels and rewrites hardly two are the same: of those that say something, where their arguments stand; how
-    many utterances need a rewrite. Other labels are their own kinds.
-    """
-    if examples and isinstance(examples[0], CsrlExample):
-        roles = [(one, len(e.dialogue.turns) - 1) for e in examples for one in e.roles if one.arguments]
-        return shares_of_kinds([kind_of_roles(*of_turn) for of_turn in roles])
-    if examples and isinstance(examples[0], RewritingExample):
-        return shares_of_kinds([kind_of_text(example.rewrite, example.dialogue) for example in examples])
-    if examples and isinstance(examples[0], CoreferenceExample):
-        links = [link for example in examples for _, link in gold_units(example)]
-        return shares_of_kinds(["none" if link.antecedent is None else "linked" for link in links])
-    return gold_shares([label for one in examples for _, label in gold_units(one)], task.label_type)
 
 
 # The paper's two tasks.
@@ -259,6 +187,51 @@ def _token_classification(config: Any, name: str, given: Given) -> Task:
         metric=section.metric,
         device=config.device,
     )
+
+
+def _trees(section: ConstituencyConfig, path: Path) -> list[TreeExample]:
+    return list(tables.parsed_sentences(path, tree=section.tree, id=section.id))
+
+
+def _heads(section: DependencyConfig, path: Path) -> list[HeadsExample]:
+    return list(
+        tables.sentences_with_heads(
+            path, words=section.words, heads=section.heads, relations=section.relations, id=section.id
+        )
+    )
+
+
+def _part_of_speech(section: TaggingConfig, path: Path) -> list[TagsExample]:
+    return list(tables.tagged_sentences(path, words=section.words, tags=section.tags, id=section.id))
+
+
+def _hidden_tags(row: tables.Row, column: str) -> Tags:
+    return Tags(tables.words_in(row, column))
+
+
+def _hidden_heads(row: tables.Row, column: str) -> Heads:
+    return tables.heads_in(row, column)
+
+
+def _hidden_tree(row: tables.Row, column: str) -> Tree:
+    return tables.tree_in(row, column)[1]
+
+
+def _sentence_task(
+    make: Callable[..., Task], classes: Callable[[Sequence[Any]], Mapping[str, tuple[str, ...]]]
+) -> Make:
+    """A parser or tagger whose classes are those of gold, on an encoder of its own or the one that such tasks share."""
+
+    def made(config: Any, name: str, given: Given) -> Task:
+        section = config.tasks[name]
+        encoder = given.encoder or (section.encoder and model_source(section.encoder))
+        assert encoder, "the run makes one for tasks that name none"
+        kept = {"punctuation": section.punctuation} if isinstance(section, DependencyConfig) else {}
+        names = classes(given.gold) if given.gold else read_names(Path(str(encoder)))
+        settings = training_settings(section.training)
+        return make(encoder, settings, **names, **kept, name=name, device=config.device)
+
+    return made
 
 
 def _word_rewriting(config: Any, name: str, given: Given) -> Task:
@@ -359,7 +332,18 @@ TASK_KINDS: dict[str, TaskKind] = {
         "rewriting", "dialogue", _rewriting, lambda _, path: read_examples(path, "rewriting").examples, True
     ),
     "text-classification": TaskKind("text classification", "text", _text_classification, _labelled_texts),
-    "token-classification": TaskKind("token classification", "words", _token_classification, _tagged_words),
+    "token-classification": TaskKind(
+        "token classification", "words", _token_classification, _tagged_words, hidden=_hidden_tags
+    ),
+    "constituency": TaskKind(
+        "constituency parsing", "words", _sentence_task(constituency_task, tree_names), _trees, hidden=_hidden_tree
+    ),
+    "dependency": TaskKind(
+        "dependency parsing", "words", _sentence_task(dependency_task, relation_names), _heads, hidden=_hidden_heads
+    ),
+    "tagging": TaskKind(
+        "tagging", "words", _sentence_task(tagging_task, tag_names), _part_of_speech, hidden=_hidden_tags
+    ),
     "rewriting-by-words": TaskKind(
         "rewriting", "dialogue", _word_rewriting, lambda _, path: read_examples(path, "rewriting").examples
     ),

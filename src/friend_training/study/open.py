@@ -20,8 +20,8 @@ from friend_training.runs.steps import Select, Test, Train
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.data import load_data
 from friend_training.study.folders import files_of, method_folder, methods_there, run_config
-from friend_training.study.kinds import Given, HiddenGold, gold_units, is_trained, make_task
-from friend_training.study.run_data import NO_OBJECTS, Objects, Progress, RunData
+from friend_training.study.kinds import Given, is_trained, make_task
+from friend_training.study.run_data import NO_OBJECTS, HiddenGold, Objects, Progress, RunData, gold_units
 from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script, word_label
 from friend_training.types import RewritingExample

@@ -21,11 +21,11 @@ from friend_training.loop.thresholds import Probe
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
 from friend_training.methods.registry import METHODS, MethodSpec
 from friend_training.runs.run import Run
-from friend_training.study.config import CaseStudyConfig
+from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.data import with_found_predicates
 from friend_training.study.folders import method_folder
-from friend_training.study.kinds import hidden_gold, input_of, is_trained, label_shares
-from friend_training.study.run_data import RunData
+from friend_training.study.kinds import is_trained
+from friend_training.study.run_data import RunData, hidden_gold, input_of, label_shares
 from friend_training.study.sections import (
     Config,
     ExpectedPrecisionConfig,
@@ -95,11 +95,14 @@ def task_plans(
 ) -> dict[str, TaskPlan]:
     """What each task of a method is given. All but Base itself start from the checkpoint of the shared Base.
 
-    A friend that is never trained takes part only where friends do. `starts` are checkpoints that a Base goes on from.
+    A friend that is never trained takes part only where friends do, and a task without friends only where nothing is
+    done as friends do it. `starts` are checkpoints that a Base goes on from.
     """
     plans: dict[str, TaskPlan] = {}
     for name, task in tasks.items():
         examples, section, spec = data.tasks[name], config.sections[name], METHODS[method]
+        if not _has_friend(config, name) and (spec.friend != "none" or spec.like is not None):
+            continue
         if not is_trained(config, name):
             if spec.friend != "none":
                 test = {"test": examples.test} if examples.test else {}
@@ -118,6 +121,11 @@ def task_plans(
             probe=probe_of(config, data, name) if _aims(config, name) else None,
         )
     return plans
+
+
+def _has_friend(config: Config, task: str) -> bool:
+    friendships = config.friendships if isinstance(config, FriendsConfig) else None
+    return friendships is None or any(task in (one.first, one.second) for one in friendships)
 
 
 # Dev as a pool would have it: what thresholds are found on, and what a finished run is diagnosed with.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,7 @@ from friend_training.core.task import FitPlan
 from friend_training.data.catalogue import model_source
 from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
-from friend_training.nn.encoder import EncoderShape, pretrain_encoder
+from friend_training.nn.encoder import EncoderShape, WordEncoderShape, pretrain_encoder, pretrain_word_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import check_checkpoint, checkpoint_digest, load_checkpoint
 from friend_training.runs.files import atomic_folder, is_first, one_at_a_time
@@ -22,20 +23,21 @@ from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
 from friend_training.study.aliases import recorded_form
-from friend_training.study.config import CaseStudyConfig
+from friend_training.study.config import CaseStudyConfig, FriendsConfig
 from friend_training.study.folders import open_or_create, shared_resources
 from friend_training.study.kinds import training_settings
-from friend_training.study.run_data import RunData, bridge_data
+from friend_training.study.run_data import RunData, bridge_data, input_of
 from friend_training.study.sections import (
     HanlpBridgeConfig,
     LtpBridgeConfig,
     PretrainedEncoderConfig,
+    SentenceTaskConfig,
     TrainedBridgeConfig,
 )
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.srl.task import TrainedBridge, srl_task
 from friend_training.tasks.srl.task import open_bridge as open_trained
-from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn
+from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn, words_of
 
 # The informed setting: every method starts from its few labels and from the bridge's training data.
 #
@@ -157,6 +159,35 @@ def encoder_source(config: CaseStudyConfig, data: RunData, run: Run) -> str:
         return {"texts": len(texts), **_digest_of(folder)}
 
     made = run.do(Prepare("encoder"), make)
+    check_checkpoint(folder, made.get("digest"))
+    return str(folder)
+
+
+def word_encoder(config: FriendsConfig, data: RunData, run: Run, listener: Relay) -> str | None:
+    """The folder of the encoder that tasks in words without one of their own share; None where there is no such task.
+
+    It is made in the run's folder, with the run's seed, from raw text: the words of these tasks' gold, then the pool's.
+    """
+    sharing = [
+        name
+        for name, section in config.tasks.items()
+        if isinstance(section, SentenceTaskConfig) and section.encoder is None
+    ]
+    if not sharing:
+        return None
+    folder, step = run.folder / "encoder", Prepare("encoder")
+
+    def make() -> dict[str, Any]:
+        gold = [input_of(example) for name in sharing for example in data.tasks[name].gold]
+        lines = [words_of(one) for one in chain(gold, data.pool)]
+        shape = WordEncoderShape(**config.word_encoder.model_dump())
+        with atomic_folder(folder, replace=True) as new:
+            pretrain_word_encoder(new, lines, shape, seed=config.seed)
+        return {"texts": len(lines), **_digest_of(folder)}
+
+    listener.planned([step], [step] if run.result(step) is not None else [])
+    with listener.step(step):
+        made = run.do(step, make)
     check_checkpoint(folder, made.get("digest"))
     return str(folder)
 

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
-from friend_training.core.task import Task
+from friend_training.core.selector import gold_shares, shares_of_kinds
+from friend_training.core.task import Input, Prediction, Task
 from friend_training.data import tables
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool
@@ -23,18 +24,29 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.friendships.bridge_controls import GoldSigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig
-from friend_training.study.kinds import (
-    Given,
-    HiddenGold,
-    gold_units,
-    input_of,
-    kind_of,
-    make_task,
-    pool_view,
-    read_file,
-)
+from friend_training.study.kinds import Given, kind_of, make_task, pool_view, read_file
 from friend_training.study.sections import OwnTaskConfig
-from friend_training.types import Dialogue, SrlExample, text_of
+from friend_training.tasks.coreference.task import gold_link_units
+from friend_training.tasks.csrl.task import kind_of_roles
+from friend_training.tasks.rewriting.task import kind_of_text
+from friend_training.tasks.role_labelling import unit_id
+from friend_training.types import (
+    CoreferenceExample,
+    CsrlExample,
+    Dialogue,
+    Heads,
+    HeadsExample,
+    Link,
+    Rewrite,
+    RewritingExample,
+    Roles,
+    SrlExample,
+    Tags,
+    TagsExample,
+    Tree,
+    TreeExample,
+    text_of,
+)
 
 T = TypeVar("T")
 
@@ -123,6 +135,103 @@ def check_count(wanted: int, there: int, what: str) -> None:
 def bridge_data(data: RunData) -> BridgeData:
     """What the paper's pair has for its bridge."""
     return data.bridge or BridgeData()
+
+
+# What gold says, by the type of an example.
+
+
+def input_of(example: Any) -> Input:
+    match example:
+        case CsrlExample(dialogue=given) | RewritingExample(dialogue=given) | CoreferenceExample(dialogue=given):
+            return given
+        case TagsExample(words=given) | TreeExample(words=given) | HeadsExample(words=given):
+            return given
+        case (given, _):
+            return given  # type: ignore[no-any-return]
+    raise ConfigError(f"an example is {example!r}, expected an input with its label")
+
+
+def gold_units(example: Any) -> list[tuple[str, Any]]:
+    """The units of an example, each with its gold label."""
+    match example:
+        case CsrlExample(dialogue, roles):
+            return [(unit_id(dialogue.id, label.predicate), label) for label in roles]
+        case RewritingExample(dialogue, rewrite):
+            return [(dialogue.id, rewrite)]
+        case CoreferenceExample():
+            return [*gold_link_units(example)]
+        case TagsExample(words, label) | TreeExample(words, label) | HeadsExample(words, label):
+            return [(words.id, label)]
+        case (given, label):
+            return [(given.id, label)]
+    raise ConfigError(f"an example is {example!r}, expected an input with its label")
+
+
+def is_right(label: Any, gold: Any) -> bool:
+    """Right means entirely right: every argument of a predicate, the whole rewritten utterance, every phrase,
+    head or tag of a sentence that is not left open. Of a link an antecedent that overlaps the gold one is."""
+    match label:
+        case Roles():
+            return set(label.arguments) == set(gold.arguments)
+        case Rewrite():
+            return bool(label.text == gold)
+        case Link(antecedent=place):
+            other = gold.antecedent
+            if place is None or other is None:
+                return place is other
+            return bool(place.turn == other.turn and min(place.end, other.end) > max(place.start, other.start))
+        case Heads():
+            return not _wrong(label.heads, gold.heads, label.unsure)
+        case Tags():
+            return not _wrong(label.tags, gold.tags, label.unsure)
+        case Tree():
+            different = set(label.brackets) ^ set(gold.brackets)
+            known = [one for one in different if (one.start, one.end) not in label.unsure]
+            return not known and not _wrong(label.tags, gold.tags, label.unsure_tags)
+    return bool(label == gold)
+
+
+def _wrong(label: Sequence[Any], gold: Sequence[Any], unsure: Sequence[int]) -> list[int]:
+    """The words, of those that are not open, that gold says something else of."""
+    return [
+        word for word, pair in enumerate(zip(label, gold, strict=True)) if pair[0] != pair[1] and word not in unsure
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenGold:
+    """Which predictions are right, by gold labels that training and selection do not see; None: nobody knows.
+
+    An audit of the core, and picklable: workers that label take it along.
+    """
+
+    labels: Mapping[str, Mapping[str, Any]]
+
+    def __call__(self, task: str, prediction: Prediction) -> bool | None:
+        gold = self.labels.get(task, {}).get(prediction.unit)
+        return None if gold is None else is_right(prediction.label, gold)
+
+
+def hidden_gold(examples: Mapping[str, Iterable[Any]]) -> HiddenGold:
+    """An audit by examples of each task."""
+    return HiddenGold({task: dict(unit for one in of for unit in gold_units(one)) for task, of in examples.items()})
+
+
+def label_shares(task: Task, examples: Sequence[Any]) -> dict[str, float]:
+    """How often gold has labels of each kind, by what selectors balance.
+
+    Of role labels and rewrites hardly two are the same: of those that say something, where their arguments stand; how
+    many utterances need a rewrite. Other labels are their own kinds.
+    """
+    if examples and isinstance(examples[0], CsrlExample):
+        roles = [(one, len(e.dialogue.turns) - 1) for e in examples for one in e.roles if one.arguments]
+        return shares_of_kinds([kind_of_roles(*of_turn) for of_turn in roles])
+    if examples and isinstance(examples[0], RewritingExample):
+        return shares_of_kinds([kind_of_text(example.rewrite, example.dialogue) for example in examples])
+    if examples and isinstance(examples[0], CoreferenceExample):
+        links = [link for example in examples for _, link in gold_units(example)]
+        return shares_of_kinds(["none" if link.antecedent is None else "linked" for link in links])
+    return gold_shares([label for one in examples for _, label in gold_units(one)], task.label_type)
 
 
 # Files of your own.
@@ -232,11 +341,11 @@ def _pool(
         if words is None
         else list(tables.words(path, words=words, id=section.id))
     )
-    hidden = {task: dict[str, str]() for task in section.hidden}
+    hidden = {task: dict[str, Any]() for task in section.hidden}
     for one, row in zip(all_inputs, rows, strict=True):
         for task, column in section.hidden.items():
-            if (label := row.cell(column)) not in (None, ""):
-                hidden[task][one.id] = str(label)
+            if (given_label := row.cell(column)) is not None and given_label != "":
+                hidden[task][one.id] = kind_of(config, task).hidden(row, column)
     inputs, notes = _usable(config, all_inputs, tasks, path)
     return inputs, HiddenGold(hidden) if hidden else None, notes
 

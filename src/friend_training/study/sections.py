@@ -299,6 +299,24 @@ class ScratchEncoderConfig(Section):
         return self
 
 
+class WordEncoderConfig(Section):
+    """A small encoder of words that a run makes of its raw text, those of gold and of the pool: a BiLSTM over vectors
+    of words and of their beginnings and ends."""
+
+    word: Count = 100
+    """Numbers per word."""
+    affix: Count = 50
+    """Numbers per beginning or end of a word."""
+    width: Count = 128
+    """Numbers that each direction of the BiLSTM gives."""
+    layers: Count = 2
+    """Layers of the BiLSTM."""
+    dropout: Share = 0.33
+    """Share of the numbers that training leaves out at random."""
+    forget: Share = 0.2
+    """Share of the words that training sees as unknown ones."""
+
+
 class PretrainedEncoderConfig(Section):
     """Any encoder of transformers with a fast tokenizer."""
 
@@ -548,6 +566,50 @@ class TokenClassificationConfig(OwnTaskConfig):
     """Whether any label may be chosen, or only one with a tag other than O."""
 
 
+class SentenceTaskConfig(OwnTaskConfig):
+    """A task that labels a sentence in words."""
+
+    encoder: str | None = None
+    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub; null is a small one of our
+    own for words (`word_encoder`), which such tasks share."""
+    words: str = "words"
+    """The column of the words: a list, or a text with blanks between words."""
+    training: TrainingConfig = TrainingConfig(encoder_rate=2e-3, head_rate=2e-3, clip=5.0, labelling_pieces=2048)
+    """How this task's model is trained."""
+
+
+class ConstituencyConfig(SentenceTaskConfig):
+    """A parser of phrase structure. Files are of trees (.mrg, .ptb, folders and archives of them), or have columns."""
+
+    kind: Literal["constituency"]
+    """A parser of phrase structure."""
+    tree: str = "tree"
+    """The column of the trees, in brackets, as in the Penn Treebank."""
+
+
+class DependencyConfig(SentenceTaskConfig):
+    """A parser of dependencies. Files are treebanks (.conllu, .conll, .dp, folders and archives of them), or have
+    columns."""
+
+    kind: Literal["dependency"]
+    """A parser of dependencies."""
+    heads: str = "heads"
+    """The column of the heads, one number for each word: counted from 1, and 0 for the root."""
+    relations: str | None = None
+    """The column of the relations, one for each word; null where a file with columns has none."""
+    punctuation: Literal["counted", "skipped"] = "counted"
+    """Whether the scores count punctuation, as Universal Dependencies does, or skip it, as on the Penn Treebank."""
+
+
+class TaggingConfig(SentenceTaskConfig):
+    """A tagger of parts of speech. Files are treebanks of either kind, or have columns."""
+
+    kind: Literal["tagging"]
+    """A tagger of parts of speech."""
+    tags: str = "tags"
+    """The column of the tags, one for each word."""
+
+
 class WordRewritingConfig(OwnTaskConfig):
     """Rewriting of the last turn of a dialogue by words, for languages with blanks between words."""
 
@@ -640,6 +702,9 @@ class GivenTaskConfig(TaskConfig):
 OwnTask = Annotated[
     TextClassificationConfig
     | TokenClassificationConfig
+    | ConstituencyConfig
+    | DependencyConfig
+    | TaggingConfig
     | WordRewritingConfig
     | CoreferenceConfig
     | EstimatorConfig
@@ -662,6 +727,9 @@ class PairConfig(Section):
 
 
 Meanings = dict[str, str | tuple[str, ...] | None]
+
+
+Choose = Literal["whole", "parts"]
 
 
 class LabelsFriendshipConfig(PairConfig):
@@ -692,6 +760,27 @@ class CoreferenceFriendshipConfig(PairConfig):
     """What the match weighs where labels are decided on together (fdt-joint)."""
 
 
+class ParsersFriendshipConfig(PairConfig):
+    """Parsers of phrase structure and of dependencies: a tree has heads inside, by head rules."""
+
+    kind: Literal["constituency-dependency"]
+    """A tree has heads inside, by head rules. `first` finds trees, `second` heads."""
+    scoring: Literal["head-rules", "paper", "paper-all"] = "head-rules"
+    """Heads and phrases in common, through head rules; or, as the paper sketches it, the share of phrases that exactly
+    one arc enters, or whether all are such."""
+    choose: Choose = "whole"
+    """Whether a chosen label is learnt as it is, or in parts: what the friend disputes of it is left open."""
+
+
+class TreeTagsFriendshipConfig(PairConfig):
+    """A parser of phrase structure and a tagger: the preterminals of a tree are tags."""
+
+    kind: Literal["constituency-tagging"]
+    """The preterminals of a tree are tags. `first` finds trees, `second` tags."""
+    choose: Choose = "whole"
+    """Whether a chosen label is learnt as it is, or in parts: what the friend disputes of it is left open."""
+
+
 class GivenFriendshipConfig(PairConfig):
     """A friendship that FriendTrainer was given as a Python object."""
 
@@ -708,11 +797,14 @@ OwnFriendship = Annotated[
     Annotated[LabelsFriendshipConfig, Tag("labels")]
     | Annotated[TagsFriendshipConfig, Tag("tags")]
     | Annotated[CoreferenceFriendshipConfig, Tag("coreference-rewriting")]
+    | Annotated[ParsersFriendshipConfig, Tag("constituency-dependency")]
+    | Annotated[TreeTagsFriendshipConfig, Tag("constituency-tagging")]
     | Annotated[GivenFriendshipConfig, Tag("python")],
     Discriminator(
         _friendship_kind,
         custom_error_type="friendship",
-        custom_error_message="expected a mapping whose kind is labels, tags, spans, coreference-rewriting or python",
+        custom_error_message="expected a mapping whose kind is labels, tags, spans, coreference-rewriting,"
+        " constituency-dependency, constituency-tagging or python",
     ),
 ]
 

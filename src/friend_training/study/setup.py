@@ -26,6 +26,7 @@ from friend_training.study.csrl_rewriting import PaperPair, paper_pair
 from friend_training.study.folders import method_folder, methods_there
 from friend_training.study.friends import StudyFriendship, learn_table, own_friendships
 from friend_training.study.kinds import Given, make_task
+from friend_training.study.resources import word_encoder
 from friend_training.study.run_data import Objects, RunData, all_own_gold
 from friend_training.study.sections import Config, LocalEngineConfig, RayEngineConfig
 
@@ -66,17 +67,18 @@ def set_up(
     """Make what is shared; `others` are runs whose trainings may be taken over where they would be the same."""
     paper: PaperPair | None = None
     starts: dict[str, Path] = {}
+    encoder: str | None
     if isinstance(config, CaseStudyConfig):
         paper = paper_pair(config, data, run, resources, data_dir, listener)
-        all_gold = paper.all_gold
+        all_gold, encoder = paper.all_gold, paper.encoder
         starts = {} if paper.start is None else {"csrl": paper.start}
     else:
         assert isinstance(config, FriendsConfig), "there is no other"
-        all_gold = partial(all_own_gold, config, data_dir)
+        all_gold, encoder = partial(all_own_gold, config, data_dir), word_encoder(config, data, run, listener)
 
     def new_task(name: str, second: bool = False) -> Task:
-        encoder = None if paper is None else paper.encoder
-        given = Given(encoder, data.tasks[name].gold, data.pool, data_dir or Path(), second)
+        shared = None if getattr(config.sections[name], "encoder", None) else encoder
+        given = Given(shared, data.tasks[name].gold, data.pool, data_dir or Path(), second)
         task = objects.tasks[name] if name in objects.tasks else make_task(config, name, given)
         if hasattr(task, "progress"):
             task.progress = listener.worked

@@ -32,6 +32,7 @@ __all__ = [
     "dependency_task",
     "label_names",
     "read_lexicon",
+    "relation_names",
     "rewriting_task",
     "srl_task",
     "tag_names",
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from friend_training.tasks.csrl.task import csrl_task
     from friend_training.tasks.estimators.task import Estimator, texts
     from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
-    from friend_training.tasks.parsing.dependency.task import dependency_task
+    from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
     from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
     from friend_training.tasks.rewriting.task import rewriting_task
     from friend_training.tasks.rewriting.word_task import word_rewriting_task
@@ -63,7 +64,7 @@ else:
             "csrl.task": ("csrl_task",),
             "estimators.task": ("Estimator", "texts"),
             "parsing.constituency.task": ("constituency_task", "tree_names"),
-            "parsing.dependency.task": ("dependency_task",),
+            "parsing.dependency.task": ("dependency_task", "relation_names"),
             "parsing.tagging.task": ("tag_names", "tagging_task"),
             "rewriting.task": ("rewriting_task",),
             "rewriting.word_task": ("word_rewriting_task",),

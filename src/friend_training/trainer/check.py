@@ -11,8 +11,7 @@ from friend_training.core.task import Prediction
 from friend_training.data.splits import normalise
 from friend_training.errors import DataError
 from friend_training.report.names import duration, percent, score
-from friend_training.study.kinds import gold_units, input_of
-from friend_training.study.run_data import TaskData
+from friend_training.study.run_data import TaskData, gold_units, input_of
 from friend_training.types import Tags, Text, text_of
 
 FEW = 20

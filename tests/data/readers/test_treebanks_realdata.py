@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
-from parsing_split import ParsedSentence, parsing_split, penn_sample
+from files import TASKS, ParsedSentence, parsing_split, penn_sample
 
-from friend_training.data.readers.treebanks import read_conll, read_treebank
+from friend_training.data.readers.treebanks import bracketed, read_conll, read_tree, read_treebank
+from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problems
 from friend_training.friendships.parsing import MatchSpans, lexical_heads
+from friend_training.types import HeadsExample, TreeExample
 
 pytestmark = pytest.mark.realdata
 
@@ -25,6 +27,11 @@ def test_the_penn_sample(sample: list[ParsedSentence]) -> None:
     assert not any("-NONE-" in one.tree.tags for one in sample)
 
 
+def test_trees_are_written_as_they_are_read(sample: list[ParsedSentence]) -> None:
+    for one in sample:
+        assert read_tree(bracketed(one.words.words, one.tree)) == (one.words.words, one.tree)
+
+
 def test_head_rules_and_one_arc_into_every_phrase(sample: list[ParsedSentence]) -> None:
     assert all(lexical_heads(one.tree) == one.heads.heads for one in sample)
     spans = [tuple((b.start, b.end) for b in one.tree.brackets) for one in sample]
@@ -35,17 +42,14 @@ def test_head_rules_and_one_arc_into_every_phrase(sample: list[ParsedSentence]) 
 
 def test_the_split_of_the_experiment(sample: list[ParsedSentence]) -> None:
     split = parsing_split(sample, seed=1)
-    prints = split.fingerprints
-    assert {name: len(getattr(split, name)) for name in prints} == {
-        "constituency": 200,
-        "dependency": 200,
-        "tagging": 200,
-        "pool": 2014,
-        "dev": 300,
-        "test": 1000,
-    }
-    assert prints["test"].startswith("f2fa779685672448")
-    assert prints["dev"].startswith("857fa7f84263ff08")
+    assert {task: len(gold) for task, gold in split.gold.items()} == dict.fromkeys(TASKS, 200)
+    assert [len(part) for part in (split.pool, split.dev, split.test)] == [2014, 300, 1000]
+    assert fingerprint(split.test).startswith("f2fa779685672448")
+    assert fingerprint(split.dev).startswith("857fa7f84263ff08")
+    heads = [HeadsExample(one.words, one.heads) for one in split.gold["dependency"]]
+    trees = [TreeExample(one.words, one.tree) for one in split.gold["constituency"]]
+    assert fingerprint(trees).startswith("a0cad671d8b7c648"), "as the program drew them that was here before"
+    assert fingerprint(heads).startswith("4a5994d09464e397")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""Dependency trees in columns: CoNLL-U (Universal Dependencies, GUM), CoNLL-X, and the three columns of NLTK's sample.
+"""Treebanks: dependency trees in columns, and bracketed trees below.
+
+Dependency trees in columns: CoNLL-U (Universal Dependencies, GUM), CoNLL-X, and the three columns of NLTK's sample.
 
 One word per line, a blank line after every sentence. CoNLL-U and CoNLL-X have ten columns parted by tabs and agree in
 those that count: ID, FORM, (LEMMA), coarse and fine part of speech, (FEATS), HEAD, DEPREL. Comments (#), multiword
@@ -205,6 +207,34 @@ def read_treebank(path: str | Path, problems: Problems) -> Iterator[TreeExample]
                 yield TreeExample(words, Tree(_chained(reading.brackets), tuple(reading.tags)))
             else:
                 file.report(problems, *reading.fault)
+
+
+def read_tree(text: str) -> tuple[tuple[str, ...], Tree]:
+    """The words and the tree of a text in brackets, which holds no other."""
+    problems = Problems("")
+    found = list(_trees(TextFile("", iter(enumerate(text.splitlines(), start=1))), problems, ""))
+    faults = [one.message for one in problems.found] + [one.fault[1] for one in found if one.fault is not None]
+    if faults or len(found) != 1:
+        raise DataError(faults[0] if faults else f"{len(found)} trees, expected one")
+    return tuple(found[0].words), Tree(_chained(found[0].brackets), tuple(found[0].tags))
+
+
+def bracketed(words: Sequence[str], tree: Tree) -> str:
+    """The text of a tree, as `read_tree` reads it; brackets and blanks in words are written as treebanks do."""
+    begins: dict[int, list[str]] = {}
+    ends: dict[int, int] = {}
+    for bracket in sorted(tree.brackets, key=lambda one: (one.start, -one.end)):
+        labels = bracket.label.split("+")
+        begins.setdefault(bracket.start, []).extend(f"({label} " for label in labels)
+        ends[bracket.end] = ends.get(bracket.end, 0) + len(labels)
+    parts = []
+    for place, (word, tag) in enumerate(zip(words, tree.tags, strict=True)):
+        parts.append("".join(begins.get(place, ())) + f"({tag} {_plain(word)})" + ")" * ends.get(place + 1, 0))
+    return f"( {' '.join(parts)} )"
+
+
+def _plain(word: str) -> str:
+    return "_".join(word.replace("(", "-LRB-").replace(")", "-RRB-").split()) or "_"
 
 
 @dataclass(slots=True)

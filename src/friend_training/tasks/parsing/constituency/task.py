@@ -1,6 +1,7 @@
 """Constituency parsing as a task: a unit is one sentence, its label the phrases and the preterminals of the words."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from friend_training.errors import ConfigError, DataError
 from friend_training.nn.class_names import Numbering, check_names, save_names
 from friend_training.nn.devices import AUTO
 from friend_training.nn.encoder import AnyEncoder
-from friend_training.nn.heads import Head
+from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
 from friend_training.nn.word_input import (
@@ -38,11 +39,13 @@ SPANS, TAGS = 0, 1
 class ConstituencyDefinition:
     """A chart parser over independent decisions about spans; chains of unary phrases are labels of their own (A+B)."""
 
-    name = "constituency"
     label_type = Tree
     main_metric = "f1"
 
-    def __init__(self, *, encoder: str | Path, phrases: Sequence[str], tags: Sequence[str]) -> None:
+    def __init__(
+        self, *, encoder: str | Path, phrases: Sequence[str], tags: Sequence[str], name: str = "constituency"
+    ) -> None:
+        self.name = name
         if not phrases or not tags:
             raise ConfigError("constituency parsing needs the names of some phrases and tags")
         self.reader = word_reader(encoder)
@@ -71,7 +74,7 @@ class ConstituencyDefinition:
         return sentence_items(self.reader, self.inputs_of(examples), classes)
 
     def pseudo_items(self, chosen: Sequence[PseudoLabel]) -> list[SentenceItem]:
-        return pseudo_sentence_items(self.reader, chosen, self._classes)
+        return pseudo_sentence_items(self.reader, chosen, self._pseudo_classes)
 
     def input_items(self, inputs: Sequence[Words]) -> list[SentenceItem]:
         return sentence_items(self.reader, inputs, None)
@@ -81,11 +84,19 @@ class ConstituencyDefinition:
         if len(tree.tags) != len(words.words):
             raise DataError(f"sentence {words.id}: {len(words.words)} words, but {len(tree.tags)} tags")
         spans = [(b.start, b.end, self.phrases.number(b.label, words.id) + NO_PHRASE + 1) for b in tree.brackets]
+        spans += [(*span, UNKNOWN) for span in tree.unsure]
         outside = [span for span in spans if not 0 <= span[0] < span[1] <= len(words.words)]
         if outside:
             raise DataError(f"sentence {words.id}: phrase {outside[0][:2]} is not within its {len(words.words)} words")
-        tags = [self.tags.number(tag, words.id) for tag in tree.tags]
-        return np.array(spans, dtype=np.int64).reshape(-1, 3), np.array(tags, dtype=np.int64)
+        tags = np.array([self.tags.number(tag, words.id) for tag in tree.tags], dtype=np.int64)
+        tags[list(tree.unsure_tags)] = UNKNOWN
+        return np.array(spans, dtype=np.int64).reshape(-1, 3), tags
+
+    def _pseudo_classes(self, words: Words, tree: Tree) -> tuple[Row, ...]:
+        """Phrases of names that gold has not, which only a friend can have proposed, are left open."""
+        known = [bracket for bracket in tree.brackets if bracket.label in self.phrases.numbers]
+        foreign = tuple((b.start, b.end) for b in tree.brackets if b.label not in self.phrases.numbers)
+        return self._classes(words, replace(tree, brackets=tuple(known), unsure=(*tree.unsure, *foreign)))
 
     def inputs_of(self, examples: Sequence[TreeExample]) -> list[Words]:
         return [example.words for example in examples]
@@ -123,10 +134,11 @@ def constituency_task(
     *,
     phrases: Sequence[str],
     tags: Sequence[str],
+    name: str = "constituency",
     device: str = AUTO,
 ) -> TorchTask:
     """`encoder` is a folder of `pretrain_word_encoder`, or a transformer's folder or hub name; names: `tree_names`."""
-    definition = ConstituencyDefinition(encoder=encoder, phrases=phrases, tags=tags)
+    definition = ConstituencyDefinition(encoder=encoder, phrases=phrases, tags=tags, name=name)
     return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 

@@ -38,13 +38,18 @@ class DependencyDefinition:
     `punctuation`: whether the score counts it.
     """
 
-    name = "dependency"
     label_type = Heads
     main_metric = "uas"
 
     def __init__(
-        self, *, encoder: str | Path, relations: Sequence[str] = (), punctuation: Punctuation = "counted"
+        self,
+        *,
+        encoder: str | Path,
+        relations: Sequence[str] = (),
+        punctuation: Punctuation = "counted",
+        name: str = "dependency",
     ) -> None:
+        self.name = name
         self.reader = word_reader(encoder)
         self.punctuation = punctuation
         self.relations = Numbering("relations", tuple(relations))
@@ -131,13 +136,14 @@ def dependency_task(
     *,
     relations: Sequence[str] = (),
     punctuation: Punctuation = "counted",
+    name: str = "dependency",
     device: str = AUTO,
 ) -> TorchTask:
     """`encoder` is a folder of `pretrain_word_encoder`, or a transformer's folder or hub name; names: `relation_names`.
 
     Universal Dependencies counts `punctuation` in its scores, work on the Penn Treebank skips it.
     """
-    definition = DependencyDefinition(encoder=encoder, relations=relations, punctuation=punctuation)
+    definition = DependencyDefinition(encoder=encoder, relations=relations, punctuation=punctuation, name=name)
     return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 

@@ -46,11 +46,11 @@ class Tagger(nn.Module):
 class TaggingDefinition:
     """Words are tagged one by one; what their neighbours are is the encoder's business."""
 
-    name = "tagging"
     label_type = Tags
     main_metric = "accuracy"
 
-    def __init__(self, *, encoder: str | Path, tags: Sequence[str]) -> None:
+    def __init__(self, *, encoder: str | Path, tags: Sequence[str], name: str = "tagging") -> None:
+        self.name = name
         if not tags:
             raise ConfigError("tagging needs the names of some tags")
         self.reader = word_reader(encoder)
@@ -118,10 +118,16 @@ def _targets(items: Sequence[SentenceItem], longest: int) -> tuple[Tensor, ...]:
 
 
 def tagging_task(
-    encoder: str | Path, settings: TrainingSettings = WORD_SETTINGS, *, tags: Sequence[str], device: str = AUTO
+    encoder: str | Path,
+    settings: TrainingSettings = WORD_SETTINGS,
+    *,
+    tags: Sequence[str],
+    name: str = "tagging",
+    device: str = AUTO,
 ) -> TorchTask:
     """`encoder` is a folder of `pretrain_word_encoder`, or a transformer's folder or hub name; names: `tag_names`."""
-    return TorchTask(TaggingDefinition(encoder=encoder, tags=tags), encoder=encoder, settings=settings, device=device)
+    definition = TaggingDefinition(encoder=encoder, tags=tags, name=name)
+    return TorchTask(definition, encoder=encoder, settings=settings, device=device)
 
 
 def tag_names(examples: Iterable[TagsExample]) -> dict[str, tuple[str, ...]]:

@@ -1,15 +1,19 @@
-"""The tables of results.jsonl, as Markdown."""
+"""The tables of results.jsonl, as Markdown, from the program that was here before experiments/parsing.
 
+python experiments/archive/parsing/tables.py test
+python experiments/archive/parsing/tables.py differences
+"""
+
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
 from friend_training.core.task import Counts
-from friend_training.experiments.results import counts_path
+from friend_training.experiments.results import counts_path, read_results
 from friend_training.experiments.tables import Column, build_table, to_markdown
 from friend_training.runs.inputs import load_counts
 from friend_training.tasks.parsing.constituency.metrics import bracket_f1_of
@@ -93,52 +97,12 @@ def _difference(found: Comparison) -> str:
     return f"{found.difference:+.1f} [{found.low:+.1f}, {found.high:+.1f}]" + "\\*" * found.significant
 
 
-def dev_table(records: Sequence[Record]) -> str:
-    """The main metric of each task by iteration, 0 is Base: means over the seeds."""
-    lines = ["| dev | iteration | bracket F1 | UAS | tagger's accuracy |", "|---|--:|--:|--:|--:|"]
-    for method, title in TITLES.items():
-        own = [one["dev"] for one in records if one["method"] == method and one["dev"]]
-        for iteration in range(len(next(iter(own[0].values()))) if own else 0):
-            cells = []
-            for task, (metric, _) in COMPARED.items():
-                values = [dev[task][iteration][metric.split(".")[1]] for dev in own if task in dev]
-                cells.append(f"{fmean(values):.1f}" if values else "–")
-            lines.append(f"| {title} | {iteration} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def chosen_table(records: Sequence[Record]) -> str:
-    """What was chosen, by the gold that was hidden, beside the whole pool: means over the seeds."""
-    lines = [
-        "| chosen | task | iteration | how many | whole sentences right, % | metric | of the pool | match | words |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for method, title in TITLES.items():
-        rows = [row for one in records if one["method"] == method for row in one["chosen"]]
-        for task, iteration in dict.fromkeys((row["task"], row["iteration"]) for row in rows):
-            own = [row for row in rows if (row["task"], row["iteration"]) == (task, iteration)]
-            metric = COMPARED[task][0].split(".")[1]
-            cells = [
-                f"{fmean(row['chosen'] for row in own):.0f}",
-                _mean([row["precision"] for row in own], scale=100),
-                _mean([row[metric] for row in own]),
-                _mean([row["pool"][metric] for row in own]),
-                _mean([row["match"] for row in own], digits=2),
-                _mean([row["words"] for row in own]),
-            ]
-            lines.append(f"| {title} | {task} | {iteration} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _mean(values: Sequence[float | None], *, scale: float = 1, digits: int = 1) -> str:
-    known = [value for value in values if value is not None]
-    return f"{scale * fmean(known):.{digits}f}" if known else "–"
-
-
 TABLES: dict[str, Callable[[Sequence[Record], Path], str]] = {
     "test": lambda records, folder: test_table(ordered(records)),
     "differences": lambda records, folder: difference_table(ordered(records), folder),
-    "dev": lambda records, folder: dev_table(ordered(records)),
-    "chosen": lambda records, folder: chosen_table(ordered(records)),
 }
-"""From the records of one set of settings, and the folder where results.jsonl lies, with the counts."""
+
+
+if __name__ == "__main__":
+    HERE = Path(__file__).parent
+    print(TABLES[sys.argv[1]](read_results(HERE), HERE))
