@@ -142,6 +142,8 @@ ON_PROCESSOR = {
     "tasks/role_labelling.py:": DECODES,
     "nn/heads.py:_viterbi": DECODES,
     "nn/heads.py:likeliest_sequences": DECODES,
+    "nn/heads.py:of": DECODES,
+    "nn/heads.py:best": DECODES,
     "tasks/pointing.py:likeliest_together": DECODES,
     "tasks/pointing.py:span_logs": DECODES,
     "tasks/rewriting/model.py:ranked_rewrites": DECODES,

@@ -7,8 +7,8 @@ likeliest labels and its friend's proposals the one with the largest log p_own +
 one of the two had said otherwise can be left open, so that nothing is learnt there.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -243,6 +243,26 @@ class Ranking(Protocol):
     ) -> list[list[list[float]]]:
         """The log-probability of each of some labels of every unit; -inf for a label that the model cannot give."""
         ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """What a task may offer besides: to compute only once what several questions about the same inputs need."""
+
+    def remembering(self) -> AbstractContextManager[None]:
+        """Inside it the same list of inputs is read once; the task must not be changed meanwhile."""
+        ...
+
+
+@contextmanager
+def asked_together(tasks: Iterable[Any], friendships: Sequence[Friendship]) -> Iterator[None]:
+    """Around labelling: where labels are decided on together, tasks are asked about the same inputs several times."""
+    joint = any(one.joint_first is not None or one.joint_second is not None for one in friendships)
+    with ExitStack() as remembering:
+        for task in tasks:
+            if joint and isinstance(task, Remembering):
+                remembering.enter_context(task.remembering())
+        yield
 
 
 def decide(

@@ -189,11 +189,16 @@ class RoleMatcher:
     def _difference(self, pairs: Sequence[Pair]) -> tuple[Numbers, Numbers]:
         """dist(⊕A, ⊕B) and max(len(⊕A), len(⊕B)) of each pair, over all roles or summed over each of them."""
         distance, longest = np.zeros(len(pairs)), np.zeros(len(pairs))
-        for role in (None,) if self.scoring == "paper" else ROLES:
-            apart, length = _string_difference(
-                [_joined(a, role) for a, _ in pairs], [_joined(b, role) for _, b in pairs]
-            )
-            distance, longest = distance + apart, longest + length
+        there = [
+            (at, _joined(a, role), _joined(b, role))
+            for at, (a, b) in enumerate(pairs)
+            for role in ({None} if self.scoring == "paper" else {string.role for string in (*a, *b)})
+        ]
+        if there:
+            places, left, right = zip(*there, strict=True)
+            apart, length = _string_difference(left, right)
+            np.add.at(distance, list(places), apart)  # whole numbers: their order makes no difference
+            np.add.at(longest, list(places), length)
         return distance, longest
 
     def _compared(self, a: RoleStrings, b: RoleStrings) -> Pair:

@@ -5,6 +5,7 @@ is what a worker is sent and `Engine` whoever has workers; `FirstLabels` remembe
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from friend_training.core.friendship import Aggregation, Friendship, aggregate_matches, decide, ranking
+from friend_training.core.friendship import (
+    Aggregation,
+    Friendship,
+    Remembering,
+    aggregate_matches,
+    asked_together,
+    decide,
+    ranking,
+)
 from friend_training.core.pool import SetAside, ShardSource
 from friend_training.core.task import Input, Prediction, Task
 from friend_training.errors import FriendTrainingError
@@ -50,6 +59,18 @@ def label_shard(
     advanced: Callable[[int, int], None] = lambda done, total: None,
 ) -> pa.Table:
     """The rows of the store for these inputs: task after task, units in the order of the inputs."""
+    with asked_together(tasks.values(), friendships):
+        return _label_shard(tasks, friendships, inputs, aggregate, audit, advanced)
+
+
+def _label_shard(
+    tasks: Mapping[str, Labels],
+    friendships: Sequence[Friendship],
+    inputs: Sequence[Input],
+    aggregate: Aggregation,
+    audit: Audit | None,
+    advanced: Callable[[int, int], None],
+) -> pa.Table:
     steps = len(tasks) + len(friendships)
     predictions: dict[str, Predictions] = {}
     for name, task in tasks.items():
@@ -263,6 +284,9 @@ class Queried:
         if self.key not in self.predicted:
             self.predicted[self.key] = (self.task, self.task.predict(inputs))  # held, so that its id stays its own
         return self.predicted[self.key][1]
+
+    def remembering(self) -> AbstractContextManager[None]:
+        return self.task.remembering() if isinstance(self.task, Remembering) else nullcontext()
 
     def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
         return ranking(self.task).n_best(inputs, k)

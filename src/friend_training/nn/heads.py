@@ -92,6 +92,7 @@ def likeliest_sequences(
     """
     units, length, classes = log_probabilities.shape
     penalty = torch.zeros(allowed.shape).masked_fill(~allowed, -torch.inf)  # [from, to]
+    ways = _Ways.of(allowed, k)
     emissions = log_probabilities.to(torch.double, copy=True)
     padding = torch.full((classes,), -torch.inf, dtype=torch.double)
     padding[outside] = 0.0
@@ -100,8 +101,7 @@ def likeliest_sequences(
     scores[:, :, 0] = emissions[:, 0] + penalty[outside]
     pointers: list[Tensor] = []
     for position in range(1, length):
-        steps = (scores.unsqueeze(1) + penalty.T[None, :, :, None]).reshape(units, classes, classes * k)  # [U, to, ·]
-        scores, pointer = steps.topk(k, dim=2)
+        scores, pointer = ways.best(scores)
         scores = scores + emissions[:, position].unsqueeze(2)
         pointers.append(pointer)
     scores, state = scores.reshape(units, classes * k).topk(k, dim=1)  # state: tag · k + rank
@@ -110,3 +110,63 @@ def likeliest_sequences(
         state = pointer.reshape(units, classes * k).gather(1, state)
         path.append(state // k)
     return torch.stack(path[::-1], dim=2), scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """From which tags each tag can be reached, so that the k best ways to it are found among few.
+
+    Tags that all but a few may precede share one search: of the best ways over all tags some more than k are enough to
+    have k left without those few. A tag that few may precede is searched for among these alone.
+    """
+
+    k: int
+    classes: int
+    wide: Tensor  # the tags that nearly all may precede [W]
+    barred: Tensor  # [W, from] which may not
+    enough: int
+    narrow: Tensor  # the other tags [S]
+    states: Tensor  # [S, F · k] the ways to each of them, as tag · k + rank, filled up with the first
+    real: Tensor  # [S, F · k]
+
+    @classmethod
+    def of(cls, allowed: Tensor, k: int) -> "_Ways":
+        classes = len(allowed)
+        count = allowed.sum(dim=0)
+        is_wide = count > classes // 2
+        wide, narrow = is_wide.nonzero().flatten(), (~is_wide).nonzero().flatten()
+        most = int((classes - count[wide]).max()) if len(wide) else 0
+        width = max(1, int(count[narrow].max())) if len(narrow) else 0
+        order = (~allowed[:, narrow]).int().argsort(dim=0, stable=True)[:width].T  # [S, F] those that may come first
+        states = (order.unsqueeze(2) * k + torch.arange(k)).flatten(1)
+        real = torch.arange(width) < count[narrow].unsqueeze(1)
+        return cls(
+            k,
+            classes,
+            wide,
+            ~allowed[:, wide].T,
+            min((1 + most) * k, classes * k),
+            narrow,
+            states,
+            real.repeat_interleave(k, dim=1),
+        )
+
+    def best(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores of the k best ways so far to each tag [U, from, k] → the k best steps to each tag [U, to, k], and
+        from which state each comes."""
+        units = len(scores)
+        flat = scores.flatten(1)
+        found = torch.empty(units, self.classes, self.k, dtype=scores.dtype)
+        pointer = torch.empty(units, self.classes, self.k, dtype=torch.long)
+        if len(self.wide):
+            top, at = flat.topk(self.enough, dim=1)
+            to_each = top.unsqueeze(1).masked_fill(self.barred[:, at // self.k].transpose(0, 1), -torch.inf)
+            values, place = to_each.topk(self.k, dim=2)
+            found[:, self.wide] = values
+            pointer[:, self.wide] = at.unsqueeze(1).expand(-1, len(self.wide), -1).gather(2, place)
+        if len(self.narrow):
+            to_each = flat[:, self.states].masked_fill(~self.real, -torch.inf)  # [U, S, F · k]
+            values, place = to_each.topk(self.k, dim=2)
+            found[:, self.narrow] = values
+            pointer[:, self.narrow] = self.states.expand(units, -1, -1).gather(2, place)
+        return found, pointer

@@ -2,8 +2,10 @@
 
 import inspect
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -74,6 +76,16 @@ WEIGHTS = "model.safetensors"
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
+class _Part:
+    """Items that go through the network together, by their places among the inputs; and what came out, once it has."""
+
+    places: list[int]
+    items: list[Any]
+    computed: tuple[Any, Sequence[Head]] | None = None
+    """The batch and its heads, on the processor."""
+
+
 class TorchTask:
     """A task on torch. `encoder` is the folder or hub name of the pre-trained encoder that `restart` goes back to.
 
@@ -97,6 +109,7 @@ class TorchTask:
         self.progress: Progress = no_progress
         self.losses: Losses | None = None
         self._network: nn.Module | None = None
+        self._memory: dict[int, tuple[Sequence[Any], list[_Part]]] | None = None  # by the id of the inputs, held too
 
     @property
     def main_metric(self) -> str:
@@ -211,30 +224,53 @@ class TorchTask:
     ) -> list[list[T]]:
         """What `decode` makes of heads, batch and the places of its items; one list of units per input."""
         self.network.eval()
-        items = self.definition.input_items(inputs)
-        answers: list[list[T]] = [[] for _ in items]
-        batches = list(in_batches(items, lambda item: item.length, self.settings.labelling_pieces))
+        parts = self._parts(inputs)
+        answers: list[list[T]] = [[] for _ in inputs]
         done = 0
         label = partial(self._label, decode)
-        labelled = side_by_side(label, batches) if self.device == PROCESSOR else map(label, batches)
-        for (indices, _), decoded in zip(batches, labelled, strict=True):
-            for index, units in zip(indices, decoded, strict=True):
-                answers[index] = units
-            done += len(indices)
-            progress(done, len(items))
+        labelled = side_by_side(label, parts) if self.device == PROCESSOR else map(label, parts)
+        for part, decoded in zip(parts, labelled, strict=True):
+            for place, units in zip(part.places, decoded, strict=True):
+                answers[place] = units
+            done += len(part.places)
+            progress(done, len(inputs))
         return answers
 
+    def _parts(self, inputs: Sequence[Any]) -> list[_Part]:
+        if self._memory is not None and id(inputs) in self._memory:
+            return self._memory[id(inputs)][1]
+        items = self.definition.input_items(inputs)
+        batches = in_batches(items, lambda item: item.length, self.settings.labelling_pieces)
+        parts = [_Part(places, of_batch) for places, of_batch in batches]
+        if self._memory is not None:
+            self._memory[id(inputs)] = inputs, parts
+        return parts
+
     def _label(
-        self,
-        decode: Callable[[Sequence[Head], Any, Sequence[int]], list[list[T]]],
-        batch_of: tuple[list[int], list[Any]],
+        self, decode: Callable[[Sequence[Head], Any, Sequence[int]], list[list[T]]], part: _Part
     ) -> list[list[T]]:
-        indices, items = batch_of
         with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
-            batch = self.definition.collate(items)
-            heads = self.network(on_device(batch, self.device))
-            # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
-            return decode([on_device(head, PROCESSOR) for head in heads], batch, indices)
+            if part.computed is None:
+                batch = self.definition.collate(part.items)
+                heads = self.network(on_device(batch, self.device))
+                # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
+                computed = batch, [on_device(head, PROCESSOR) for head in heads]
+            else:
+                computed = part.computed
+            if self._memory is not None:
+                part.computed = computed
+            batch, heads = computed
+            return decode(heads, batch, part.places)
+
+    @contextmanager
+    def remembering(self) -> Iterator[None]:
+        """Inside it the network reads the same list of inputs once, however often it is asked about them: predictions,
+        the likeliest labels and log-likelihoods come from one pass. Its weights must stay as they are meanwhile."""
+        self._memory = {}
+        try:
+            yield
+        finally:
+            self._memory = None
 
     def evaluate(self, gold: Sequence[Any]) -> Evaluation:
         return self.definition.score(gold, self.predict(self.definition.inputs_of(gold)))

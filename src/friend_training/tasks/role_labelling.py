@@ -81,12 +81,15 @@ def decode_tags(log_probabilities: Tensor, mask: Tensor, adjacent: Adjacent = "a
 def spans_of(tags: NDArray[np.int64]) -> list[tuple[str, int, int]]:
     """(role, first, last) of one valid tag sequence, in text order."""
     spans: list[tuple[str, int, int]] = []
-    for first in np.flatnonzero(tags % 2 == 1).tolist():
-        inside = tags[first] + 1
-        last = first + 1
-        while last < len(tags) and tags[last] == inside:
-            last += 1
-        spans.append((ROLES[(int(tags[first]) - 1) // 2], first, last))
+    if not tags.any():
+        return spans
+    row = tags.tolist()
+    for first, tag in enumerate(row):
+        if tag % 2 == 1:
+            last = first + 1
+            while last < len(row) and row[last] == tag + 1:
+                last += 1
+            spans.append((ROLES[(tag - 1) // 2], first, last))
     return spans
 
 
@@ -102,8 +105,9 @@ def probability_of(chosen: NDArray[np.float64], spans: Sequence[tuple[int, int]]
     """The confidence of one predicate (section 4.3): the geometric mean, over its arguments, of the product of their
     tokens' probabilities; without arguments, the geometric mean of the probabilities of O. `chosen` are logs [N]."""
     if not spans:
-        return float(np.exp(chosen[:real].mean()))
-    return float(np.exp(np.mean([chosen[first:last].sum() for first, last in spans])))
+        return float(np.exp(np.add.reduce(chosen[:real]) / real))
+    sums = np.array([np.add.reduce(chosen[first:last]) for first, last in spans])
+    return float(np.exp(np.add.reduce(sums) / len(spans)))
 
 
 PredicateMark = Literal["after", "input"]

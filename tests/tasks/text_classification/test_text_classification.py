@@ -93,6 +93,26 @@ def test_its_classes_are_ranked(encoder: Path) -> None:
         assert of_text[2] == -math.inf
 
 
+def test_inputs_are_read_once_while_it_remembers(tiny_encoder: Path) -> None:
+    task, given, calls = classifier(tiny_encoder), texts(9, 3), []
+    task.fit(reviews(4, 1), [], dev=reviews(4, 1), plan=FitPlan(seed=1, steps=2))
+    task.network.register_forward_hook(lambda *call: calls.append(call))
+
+    def asked() -> list[object]:
+        labels = [[["bad", "good"]] for _ in given]
+        return [task.predict(given), task.n_best(given, 2), task.log_likelihood(given, labels)]
+
+    plain = asked()
+    every_time = len(calls)
+    with task.remembering():
+        assert asked() == plain
+        assert (len(calls) - every_time) * 3 == every_time
+        assert task.predict(given[:3]) != plain[0], "other inputs are read"
+    before = len(calls)
+    assert task.predict(given) == plain[0]
+    assert (len(calls) - before) * 3 == every_time, "nothing is remembered afterwards"
+
+
 def test_the_pooler_is_the_pretrained_one(bert: Path) -> None:
     task = classifier(bert)
     task.fit(reviews(4, 1), [], dev=reviews(4, 1), plan=FitPlan(seed=1, steps=0))

@@ -70,10 +70,11 @@ def rewrite_item(
 def decisions_of(script: Rewrite, rendered: Rendered, first: int, last: int) -> Decisions | None:
     """None if tokens cannot express the script."""
     starts, ends = rendered.start[first:last], rendered.end[first:last]
-    deleted = np.zeros(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
-    inside = [offset for offset in script.deleted if offset < len(deleted)]
-    deleted[inside] = 1
-    gone = np.array([deleted[start:end].sum() for start, end in zip(starts, ends, strict=True)], dtype=np.int64)
+    length = int(ends[-1]) if len(ends) else 0
+    deleted = np.zeros(length + 1, dtype=np.int64)
+    deleted[[offset + 1 for offset in script.deleted if offset < length]] = 1
+    before = deleted.cumsum()  # how many are deleted before each character
+    gone = before[ends] - before[starts]
     # Several tokens may stand for one character: it is deleted once.
     reached = {at for start, end in zip(starts[gone > 0], ends[gone > 0], strict=True) for at in range(start, end)}
     if not np.all((gone == 0) | (gone == ends - starts)) or len(reached) != len(script.deleted):
