@@ -39,11 +39,10 @@ from friend_training.data.catalogue import model_source
 from friend_training.data.jsonl import to_line
 from friend_training.data.sharded_pool import open_pool
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.loop.algorithm import Loop
+from friend_training.loop.algorithm import Loop, LoopSettings, TaskPlan, Training
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
 from friend_training.loop.labelling import Engine
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.nn.encoder import EncoderShape, pretrain_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings

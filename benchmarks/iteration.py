@@ -32,8 +32,7 @@ from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Task
 from friend_training.data.catalogue import model_source
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
-from friend_training.loop.algorithm import friend_train
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training, friend_train
 from friend_training.nn.task import TorchTask
 from friend_training.runs.run import Run
 from friend_training.study.config import load_config
@@ -43,14 +42,14 @@ from friend_training.study.folders import method_folder
 from friend_training.study.kinds import Given, make_task
 from friend_training.study.run_data import RunData
 from friend_training.study.sections import Config
-from friend_training.tasks.srl.task import TrainedBridge, open_bridge
+from friend_training.tasks.csrl.task import TrainedBridge, open_bridge
 
 RESULTS = Path(__file__).parent / "results" / "iteration.jsonl"
 LOOPS = ("ours", "straightforward")
 
 PARTS = {
     "networks, forward": (("role_labeller.py", "forward"), ("rewriting/model.py", "forward")),
-    "networks, backward": (("nn/parallel.py", "backward"),),
+    "networks, backward": (("nn/training.py", "backward"),),
     "decoding": (("definition.py", "decode"),),
     "cutting text into pieces": (("definition.py", "input_items"), ("definition.py", "gold_items")),
     "making batches": (("definition.py", "collate"),),
@@ -138,7 +137,7 @@ def profiled(config: Config, data: RunData, asked: argparse.Namespace) -> dict[s
     stats = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     total = sum(entry[2] for entry in stats.values())
     parts = {part: sum(_spent(stats, *place) for place in places) for part, places in PARTS.items()}
-    parts["matching"] -= _spent(stats, "tasks/srl/task.py", "label")  # the bridge: counted where its parts belong
+    parts["matching"] -= _spent(stats, "tasks/csrl/task.py", "label")  # the bridge: counted where its parts belong
     parts["the rest"] = total - sum(parts.values())
     return _about(asked, "ours, profiled") | {
         "total": round(total, 1),

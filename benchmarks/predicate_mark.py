@@ -22,8 +22,8 @@ from friend_training.study.config import load_config
 from friend_training.study.data import load_data
 from friend_training.study.kinds import training_settings
 from friend_training.study.sections import Config
+from friend_training.tasks.csrl.model import PredicateMark
 from friend_training.tasks.csrl.task import csrl_task
-from friend_training.tasks.role_labelling import PredicateMark
 from friend_training.types import CsrlExample
 
 RESULTS = Path(__file__).parent / "results" / "predicate_mark.jsonl"

@@ -109,7 +109,7 @@ def be(work: dict[str, object]) -> None:
 
     from friend_training.core.task import FitPlan
     from friend_training.data.catalogue import data_folder, model_source
-    from friend_training.nn import parallel
+    from friend_training.nn import training
     from friend_training.nn.encoder import EncoderShape, load_encoder, pretrain_encoder
     from friend_training.nn.interfaces import endless_batches
     from friend_training.nn.training import TrainingSettings, train
@@ -133,7 +133,7 @@ def be(work: dict[str, object]) -> None:
         task.network = task.definition.network(load_encoder(source))
     items = task.definition.gold_items(workload.examples)
     begun: list[tuple[float, float]] = []
-    stepped, before = 0, parallel.backward
+    stepped, before = 0, training.backward
 
     def counting(loss: torch.Tensor, networks: Sequence[torch.nn.Module]) -> None:
         nonlocal stepped
@@ -142,11 +142,11 @@ def be(work: dict[str, object]) -> None:
         if stepped in (WARM_UP, WARM_UP + steps):
             begun.append((time.perf_counter(), time.process_time()))
 
-    parallel.backward = counting
+    training.backward = counting
     plan = FitPlan(seed=0, steps=WARM_UP + steps)
     train(task.network, items, task.definition.collate, lambda: 0.0, plan=plan, settings=task.settings)
     seconds, cpu_seconds = (end - start for start, end in zip(*begun, strict=True))
-    everyones = sum(parallel.gathered(cpu_seconds))
+    everyones = sum(training.gathered(cpu_seconds))
     batches = endless_batches([item.length for item in items], size, plan.seed)
     if is_first():
         found = {

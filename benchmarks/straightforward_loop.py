@@ -18,11 +18,11 @@ from friend_training.core.task import Prediction
 from friend_training.nn.encoder import ByteDropout
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.training import TrainingSettings, warm_up_then_decay, weighted_mean
+from friend_training.tasks.csrl.model import RoleBatch
 from friend_training.tasks.csrl.task import CsrlDefinition
 from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.tasks.rewriting.model import RewriteBatch
 from friend_training.tasks.rewriting.task import RewritingDefinition
-from friend_training.tasks.role_labelling import RoleBatch
 
 DialogueDefinition = CsrlDefinition | RewritingDefinition
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from friend_training.analysis.three_friends import Triangle, triangles_of_run
 from friend_training.core.selector import Selector, Threshold
 from friend_training.friendships.polarity import MELD, POLARITIES, polarity_friends
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training, fixed_friend
 from friend_training.methods.friend_training import fdt
 from friend_training.runs.run import Run
 from friend_training.tasks.estimators.task import Estimator

@@ -17,7 +17,7 @@ from friend_training.data.read import read_examples
 from friend_training.data.summary import fingerprint
 from friend_training.friendships.bridge_quality import bridge_quality, within_utterance
 from friend_training.runs.files import write_text
-from friend_training.tasks.srl.task import open_bridge
+from friend_training.tasks.csrl.task import open_bridge
 from friend_training.types import SrlExample
 
 RESULTS = Path(__file__).parent / "results.jsonl"

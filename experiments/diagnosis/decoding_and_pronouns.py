@@ -17,7 +17,7 @@ from seeds import by_seed, config_and_data, measured_seeds
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
-from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.bridge_quality import bridge_roles
 from friend_training.friendships.joint_labels import (
     Check,
     CheckedRoles,

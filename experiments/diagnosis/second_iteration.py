@@ -26,7 +26,7 @@ from sklearn.model_selection import cross_val_predict
 
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.task import Prediction
-from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.bridge_quality import bridge_roles
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friendships.joint_labels import CheckedRoles, WithoutPronouns
 from friend_training.nn.task import TorchTask

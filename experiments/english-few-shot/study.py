@@ -15,8 +15,7 @@ from friend_training.data.read import read_examples
 from friend_training.data.readers.english import USER, rewrites_of
 from friend_training.data.splits import split
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, propose_rewrites
-from friend_training.loop.algorithm import Outcome
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, Training
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.friend_training import fdt

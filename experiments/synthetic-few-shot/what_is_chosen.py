@@ -16,7 +16,7 @@ from friend_training.runs.run import Run
 from friend_training.study.data import POOL_SEED
 from friend_training.study.folders import method_folder, run_config
 from friend_training.study.sections import SyntheticDataConfig
-from friend_training.tasks.role_labelling import unit_id
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.types import Argument, Roles
 
 ROLES = TypeAdapter(Roles)

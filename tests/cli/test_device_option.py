@@ -8,7 +8,7 @@ import pytest
 import torch
 import yaml
 
-from friend_training.nn import parallel
+from friend_training.nn import training
 from helpers.command import FriendTrain
 
 
@@ -73,7 +73,7 @@ def test_a_full_device_is_one_line_that_says_how_to_go_on(
     friend_train: FriendTrain, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps = 0
-    backward = parallel.backward
+    backward = training.backward
 
     def full(*given: object) -> None:
         nonlocal steps
@@ -84,7 +84,7 @@ def test_a_full_device_is_one_line_that_says_how_to_go_on(
 
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(parallel, "backward", full)
+        patch.setattr(training, "backward", full)
         stopped = friend_train("run", tiny, "--out", folder, "--set", "methods=[base]", "--device", "cpu")
     assert stopped.code == 2
     assert "Traceback" not in stopped.err

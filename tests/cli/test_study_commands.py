@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from friend_training.cli import study
+from friend_training.cli import run as run_command
 from friend_training.runs import files
 from friend_training.study import config as shipped
 from helpers import patience
@@ -66,8 +66,8 @@ def test_settings_can_be_changed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     done: list[tuple[int, Path]] = []
-    monkeypatch.setattr(study, "do_study", lambda config, folder, *, data_dir: done.append((config.seed, folder)))
-    monkeypatch.setattr(study, "show_outcome", lambda folder: None)
+    monkeypatch.setattr(run_command, "do_study", lambda config, folder, *, data_dir: done.append((config.seed, folder)))
+    monkeypatch.setattr(run_command, "show_outcome", lambda folder: None)
     assert friend_train("run", tiny, "--set", "seed=7").code == 0
     assert done == [(7, Path("runs/tiny-seed7"))]
 
@@ -166,7 +166,7 @@ def test_the_demo_runs_once(
     monkeypatch.setattr(shipped, "FOLDER", tmp_path)
     (tmp_path / "demo.yaml").write_text(tiny.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(
-        study, "do_study", lambda config, folder: seeds.append(config.seed) or folder.symlink_to(finished)
+        run_command, "do_study", lambda config, folder: seeds.append(config.seed) or folder.symlink_to(finished)
     )
     assert friend_train("demo", "--out", new, "--seed", 5).code == 0
     assert seeds == [5]

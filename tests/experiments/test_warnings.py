@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from friend_training import FriendTrainer, Rule, label_friendship
-from friend_training.cli.study import show_outcome
+from friend_training.cli.run import show_outcome
 from friend_training.core.selector import Reason
 from friend_training.runs.run import Run
 from friend_training.study.folders import method_folder

@@ -67,7 +67,7 @@ def test_while_something_is_being_loaded(tmp_path: Path, moment: str, command: s
     ("moment", "said"),
     [
         ("friend_training.study.config.find_config", "Stopped.\n"),
-        ("friend_training.cli.study.do_study", "Stopped.\n"),
+        ("friend_training.cli.run.do_study", "Stopped.\n"),
         ("friend_training.study.study.run_study", "Stopped. Nothing had been written yet.\n"),
         ("friend_training.study.data.load_data", "Stopped. Nothing had been written yet.\n"),
     ],

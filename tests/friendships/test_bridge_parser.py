@@ -6,8 +6,8 @@ from typing import Any
 
 from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.data.synthetic import Domain, csrl_examples, generate
-from friend_training.friendships.bridge_controls import LabelledByBridge, bridge_roles, score_bridge
-from friend_training.tasks.role_labelling import unit_id
+from friend_training.friendships.bridge_quality import LabelledByBridge, bridge_roles, score_bridge
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.types import Argument, Dialogue, Predicate, Roles, Sentence, SentenceArgument, SentenceRoles, Turn
 
 EXAMPLES = csrl_examples(generate(80, seed=9, domain=Domain.FILM))

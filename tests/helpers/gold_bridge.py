@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from friend_training.core.task import Prediction
 from friend_training.data.synthetic import SyntheticDialogue
-from friend_training.tasks.role_labelling import unit_id
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.types import Sentence, SentenceRoles
 
 

@@ -9,7 +9,7 @@ import torch
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.selector import Selector, Threshold
 from friend_training.methods.friend_training import fdt
-from friend_training.nn import parallel
+from friend_training.nn import training
 from friend_training.nn.encoder import ByteDropout
 from friend_training.runs.run import Run
 from helpers.tiny import METHODS, SETTINGS, plan, pool, run_method
@@ -40,7 +40,7 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
     """The loss of every step of every training, in the order they come; and the names of files that were written."""
     dropout, ByteDropout.forward = ByteDropout.forward, lambda self, given: given  # type: ignore[method-assign]
     found: dict[str, Any] = {}
-    backward, rename = parallel.backward, os.replace
+    backward, rename = training.backward, os.replace
     losses: list[float] = []
     written: list[str] = []
 
@@ -52,7 +52,7 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
         written.append(Path(target).name)
         rename(source, target)
 
-    parallel.backward, os.replace = spy, spy_on_names
+    training.backward, os.replace = spy, spy_on_names
     for method in methods:
         losses.clear()
         written.clear()
@@ -63,5 +63,5 @@ def runs(folder: str, encoder: str, methods: tuple[str, ...]) -> dict[str, Any]:
             assert method in METHODS
             run_method(run, Path(encoder), method)
         found[method] = {"losses": list(losses), "written": list(written)}
-    parallel.backward, os.replace, ByteDropout.forward = backward, rename, dropout  # type: ignore[method-assign]
+    training.backward, os.replace, ByteDropout.forward = backward, rename, dropout  # type: ignore[method-assign]
     return found

@@ -8,10 +8,18 @@ from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan
 from friend_training.methods.update import mean_over_units
-from friend_training.nn import parallel
+from friend_training.nn import training
 from friend_training.nn.heads import Head, unit_losses
-from friend_training.nn.parallel import InParts, own_batches
-from friend_training.nn.training import Learning, TrainingSettings, gradients_of, learn, train, weighted_mean
+from friend_training.nn.training import (
+    InParts,
+    Learning,
+    TrainingSettings,
+    gradients_of,
+    learn,
+    own_batches,
+    train,
+    weighted_mean,
+)
 from friend_training.runs.files import rank, world
 
 
@@ -72,22 +80,22 @@ class Curve:
 
     def __init__(self) -> None:
         self.losses: list[float] = []
-        self.before, parallel.backward = parallel.backward, self.backward
+        self.before, training.backward = training.backward, self.backward
 
     def backward(self, loss: Tensor, networks: Any) -> None:
         self.losses.append(float(loss.detach()))
         self.before(loss, networks)
 
     def stop(self) -> None:
-        parallel.backward = self.before
+        training.backward = self.before
 
 
 def trained(batch_size: int, per_process: bool = False, scores_differ: bool = False) -> dict[str, Any]:
     """One training; `per_process` normalises the loss in the wrong way, which must show."""
     network = Line()
-    curve, mean = Curve(), parallel.mean
+    curve, mean = Curve(), training.mean
     if per_process:
-        parallel.mean = lambda values: values.mean() / world()
+        training.mean = lambda values: values.mean() / world()
     looks: list[int] = []
 
     def dev_score() -> float:
@@ -101,7 +109,7 @@ def trained(batch_size: int, per_process: bool = False, scores_differ: bool = Fa
     plan = FitPlan(seed=2, steps=20, patience=2 if scores_differ else None)
     summary = train(network, some, collate, dev_score, plan=plan, settings=settings)
     curve.stop()
-    parallel.mean = mean
+    training.mean = mean
     weights = {name: weight.flatten().tolist() for name, weight in network.state_dict().items()}
     return {"losses": curve.losses, "weights": weights, "best": summary.best_step, "steps": summary.steps}
 
@@ -136,7 +144,7 @@ class Table(nn.Module):
 
 def added_up() -> dict[str, Any]:
     """The first process touches rows 1 (twice) and 3 and the line, the second rows 3 and 6 and nothing else."""
-    parallel.meet()
+    training.meet()
     network = Table()
     nn.init.ones_(network.rows.weight)
     nn.init.ones_(network.line.weight)
@@ -144,7 +152,7 @@ def added_up() -> dict[str, Any]:
         network.line(network.rows(torch.tensor([1, 1, 3]))).sum().backward()
     else:
         (10 * network.rows(torch.tensor([6, 3]))).sum().backward()
-    parallel.add_up_gradients(network)
+    training.add_up_gradients(network)
     gradients = {name: weight.grad for name, weight in network.named_parameters()}
     rows = gradients["rows.weight"]
     assert rows is not None
@@ -159,7 +167,7 @@ def added_up() -> dict[str, Any]:
 
 def held_and_made() -> dict[str, Any]:
     """Which parts a process makes, and how many items it holds, of a training that is over before an epoch is."""
-    parallel.meet()
+    training.meet()
     made: list[int] = []
     source = items()[:10] * 20
 

@@ -8,7 +8,7 @@ import torch
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import multitask_base
 from friend_training.methods.co_training import readers, scot
 from friend_training.methods.cross_pseudo_supervision import cps

@@ -13,8 +13,7 @@ import numpy as np
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.selector import Pick, Selector, Threshold
 from friend_training.core.task import Prediction
-from friend_training.loop.algorithm import Outcome, friend_train
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, Training, friend_train
 from friend_training.loop.thresholds import Probe
 from friend_training.runs.progress import Silence
 from friend_training.runs.run import Run

@@ -15,7 +15,7 @@ from friend_training.study.config import config_text
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.folders import method_folder
 from friend_training.study.kinds import Given, make_task
-from friend_training.tasks.srl.task import srl_task
+from friend_training.tasks.csrl.task import srl_task
 from friend_training.types import Dialogue, Predicate, Turn
 from helpers.tiny_config import tiny_config
 

@@ -13,10 +13,9 @@ from friend_training.core.pool import InMemory
 from friend_training.core.selector import Selector, TopN
 from friend_training.data.sharded_pool import open_pool
 from friend_training.errors import ConfigError, DeviceMemoryError, RunError
-from friend_training.loop.algorithm import friend_train
+from friend_training.loop.algorithm import LoopSettings, friend_train
 from friend_training.loop.engines.local import AHEAD, MOST_DEATHS, LocalEngine, in_order, packed
 from friend_training.loop.labelling import Labelled, LabelWork
-from friend_training.loop.plan import LoopSettings
 from friend_training.runs.progress import Pace, PaceKeeper, Silence
 from friend_training.runs.steps import Label, Select, Train
 from helpers.engine_runs import FRIENDS, Failing, Fragile, Full, Located, engine_run, parse_point, point_line

@@ -4,7 +4,7 @@ import pytest
 
 from friend_training.core.selector import Nothing, Selector, TotalAgreement
 from friend_training.errors import ConfigError, DataError
-from friend_training.loop.plan import check_plan
+from friend_training.loop.algorithm import check_plan
 from helpers.toy_runs import SETTINGS, friends, plan, pool
 
 PLANS = {"stars": plan("stars"), "mood": plan("mood")}

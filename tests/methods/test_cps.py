@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 from torch import nn
 
 from friend_training.errors import ConfigError
-from friend_training.loop.plan import Training
+from friend_training.loop.algorithm import Training
 from friend_training.methods.cross_pseudo_supervision import cps, cross_pseudo_loss
 from friend_training.nn.heads import Head, unit_losses
 from friend_training.runs.steps import Train

@@ -4,7 +4,7 @@ import pytest
 
 from friend_training.core.selector import Selector, Threshold, TopN
 from friend_training.errors import ConfigError
-from friend_training.loop.plan import Training
+from friend_training.loop.algorithm import Training
 from friend_training.methods.base import base, base_same_steps
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many, shuffled
 from friend_training.methods.friend_training import fdt

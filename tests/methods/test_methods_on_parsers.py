@@ -10,8 +10,7 @@ import pytest
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.friendships.parsing import constituency_dependency
-from friend_training.loop.algorithm import Outcome
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, Training
 from friend_training.methods.base import multitask_base
 from friend_training.methods.co_training import scot
 from friend_training.methods.cross_pseudo_supervision import cps

@@ -9,7 +9,7 @@ import torch
 
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError, UnsupportedTaskError
-from friend_training.loop.plan import LoopSettings, Training
+from friend_training.loop.algorithm import LoopSettings, Training
 from friend_training.methods import mean_teacher as module
 from friend_training.methods.mean_teacher import MeanTeacher, MeanTeacherSettings, bounded, mt, ramp_up, unit_distances
 from friend_training.nn.encoder import load_encoder

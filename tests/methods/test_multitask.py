@@ -8,7 +8,7 @@ from safetensors.torch import load_file
 
 from friend_training.core.task import FitPlan
 from friend_training.errors import ConfigError
-from friend_training.loop.plan import Training
+from friend_training.loop.algorithm import Training
 from friend_training.methods.base import joint_training, multitask_base, train_together
 from friend_training.nn.encoder import load_encoder
 from helpers.tiny import SETTINGS, plan

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from friend_training.core.selector import Selector
-from friend_training.loop.plan import Training
+from friend_training.loop.algorithm import Training
 from friend_training.methods import self_training as module
 from friend_training.methods.self_training import reweighted_loss, stbr
 from friend_training.nn.heads import Head

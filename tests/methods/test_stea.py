@@ -4,7 +4,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from friend_training.loop.plan import LoopSettings
+from friend_training.loop.algorithm import LoopSettings
 from friend_training.methods import self_teaching as module
 from friend_training.methods.self_teaching import SelfTeaching, stea
 from friend_training.methods.update import merged_labels

@@ -18,12 +18,11 @@ from friend_training.nn.encoder import Encoder, compute_in, load_encoder
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings, make_optimizers
-from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.csrl.task import csrl_task, srl_task
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
 from friend_training.tasks.parsing.dependency.task import dependency_task
 from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
 from friend_training.tasks.rewriting.task import rewriting_task
-from friend_training.tasks.srl.task import srl_task
 from friend_training.types import (
     Bracket,
     Dialogue,

@@ -130,7 +130,7 @@ INITIAL = "initial weights, made before the network is put anywhere"
 
 ON_PROCESSOR = {
     "nn/interfaces.py:pad": COLLATES,
-    "tasks/role_labelling.py:collate_roles": COLLATES,
+    "tasks/csrl/model.py:collate_roles": COLLATES,
     "tasks/text_classification/task.py:collate": COLLATES,
     "nn/word_input.py:collate_sentences": COLLATES,
     "nn/word_input.py:word_table": COLLATES,
@@ -139,17 +139,17 @@ ON_PROCESSOR = {
     "tasks/rewriting/model.py:_targets": COLLATES,
     "tasks/parsing/constituency/task.py:span_targets": COLLATES,
     "bridges/ltp.py:_parse_batch": COLLATES,
-    "tasks/role_labelling.py:": DECODES,
+    "tasks/csrl/model.py:": DECODES,
     "nn/heads.py:_viterbi": DECODES,
     "nn/heads.py:likeliest_sequences": DECODES,
     "nn/heads.py:of": DECODES,
     "nn/heads.py:best": DECODES,
-    "tasks/pointing.py:likeliest_together": DECODES,
-    "tasks/pointing.py:span_logs": DECODES,
+    "tasks/dialogue_input.py:likeliest_together": DECODES,
+    "tasks/dialogue_input.py:span_logs": DECODES,
     "tasks/rewriting/model.py:ranked_rewrites": DECODES,
     "tasks/rewriting/word_task.py:n_best": DECODES,
-    "tasks/role_labelling.py:_possible": DECODES,
-    "tasks/role_labelling.py:log_likelihood_of_roles": DECODES,
+    "tasks/csrl/model.py:_possible": DECODES,
+    "tasks/csrl/model.py:log_likelihood_of_roles": DECODES,
     "tasks/token_classification/task.py:n_best": DECODES,
     "tasks/coreference/model.py:collate_coreference": COLLATES,
     "tasks/rewriting/word_task.py:collate": COLLATES,
@@ -159,8 +159,8 @@ ON_PROCESSOR = {
     "tasks/parsing/dependency/model.py:__init__": INITIAL,
     "nn/encoder.py:pretrain_encoder": INITIAL,
     "nn/encoder.py:pretrain_word_encoder": INITIAL,
-    "nn/parallel.py:__init__": "threads, and their noise, are for the processor alone",
-    "nn/parallel.py:receive": "of tensors that are on the device already",
+    "nn/training.py:__init__": "threads, and their noise, are for the processor alone",
+    "nn/training.py:receive": "of tensors that are on the device already",
 }
 
 

@@ -12,8 +12,7 @@ from friend_training.core.task import FitPlan
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
 from friend_training.nn.encoder import ByteDropout
 from friend_training.nn.heads import Head, unit_losses
-from friend_training.nn.parallel import Hands
-from friend_training.nn.training import TrainingSettings, train, weighted_mean
+from friend_training.nn.training import Hands, TrainingSettings, train, weighted_mean
 from friend_training.tasks.csrl.task import csrl_task
 from friend_training.tasks.rewriting.task import rewriting_task
 from helpers.shared_training import Batch, Item, collate, items

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from friend_training.nn.parallel import own_batches, put_together
+from friend_training.nn.training import own_batches, put_together
 from helpers.several import in_processes
 from helpers.shared_training import collate, everything, items
 

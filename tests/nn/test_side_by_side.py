@@ -5,7 +5,7 @@ import threading
 import pytest
 import torch
 
-from friend_training.nn.parallel import side_by_side
+from friend_training.nn.training import side_by_side
 from helpers import patience
 
 

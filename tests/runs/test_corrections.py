@@ -9,8 +9,7 @@ import pytest
 
 from friend_training.core.selector import Reason, Scores, Selector, TotalAgreement
 from friend_training.errors import DataError
-from friend_training.loop.algorithm import friend_train
-from friend_training.loop.plan import Training
+from friend_training.loop.algorithm import Training, friend_train
 from friend_training.runs.corrections import (
     CORRECTIONS,
     Correction,

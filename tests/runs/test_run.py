@@ -9,8 +9,7 @@ import sys
 import pytest
 
 from friend_training.errors import RunError
-from friend_training.loop.algorithm import friend_train
-from friend_training.loop.plan import LoopSettings
+from friend_training.loop.algorithm import LoopSettings, friend_train
 from friend_training.runs import files
 from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.run import Run

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from friend_training.core.pool import InShards
-from friend_training.loop.algorithm import Loop, Models, friend_train
-from friend_training.loop.plan import LoopSettings
+from friend_training.loop.algorithm import Loop, LoopSettings, Models, friend_train
 from friend_training.runs import files
 from friend_training.runs.checkpoints import checkpoint_digest, copy_checkpoint, save_checkpoint
 from friend_training.runs.files import is_first, rank, world

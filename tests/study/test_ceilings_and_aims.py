@@ -9,7 +9,7 @@ import pytest
 from friend_training.core.task import Prediction
 from friend_training.data import synthetic
 from friend_training.errors import ConfigError, RunError
-from friend_training.friendships.bridge_controls import gold_sigma, with_gold_bridge
+from friend_training.friendships.bridge_quality import gold_sigma, with_gold_bridge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.methods.controls import oracle
 from friend_training.nn.task import TorchTask

@@ -16,8 +16,9 @@ from friend_training.experiments.experiment import pieces
 from friend_training.experiments.results import settings_id
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
-from friend_training.study.aliases import CHANGED_DEFAULTS, LATER_SETTINGS, recorded_form
 from friend_training.study.config import (
+    CHANGED_DEFAULTS,
+    LATER_SETTINGS,
     CaseStudyConfig,
     FriendsConfig,
     config_text,
@@ -25,6 +26,7 @@ from friend_training.study.config import (
     find_config,
     load_config,
     parse_config,
+    recorded_form,
 )
 from friend_training.study.kinds import training_settings
 from friend_training.study.sections import THIS_PROCESS, in_words, pick_of

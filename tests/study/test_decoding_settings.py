@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from friend_training.runs.run import Run
-from friend_training.study.aliases import CHANGED_DEFAULTS, recorded_form
+from friend_training.study.config import CHANGED_DEFAULTS, recorded_form
 from friend_training.study.csrl_rewriting import TASKS, naming_bridge
 from friend_training.study.folders import method_folder, run_config
 from friend_training.study.kinds import Given, make_task

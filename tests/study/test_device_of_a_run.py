@@ -14,8 +14,8 @@ from friend_training.experiments.results import settings_id
 from friend_training.inference.export import export_model
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
-from friend_training.nn import parallel
 from friend_training.nn import task as torch_task
+from friend_training.nn import training
 from friend_training.report.page import machine
 from friend_training.runs.run import Run
 from friend_training.study import data, sections, study
@@ -173,7 +173,7 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
     run_study(config, tmp_path / "whole")
     cuda = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
     with monkeypatch.context() as patch:
-        patch.setattr(parallel, "backward", failing_at(30, cuda, parallel.backward))
+        patch.setattr(training, "backward", failing_at(30, cuda, training.backward))
         with pytest.raises(DeviceMemoryError, match=r"task rewriting: cpu .* lower batch_size \(now 4\)"):
             run_study(config, tmp_path / "stopped")
     assert not (tmp_path / "stopped" / "methods" / "base" / "phases" / "train-rewriting-0.json").exists()
@@ -190,7 +190,7 @@ def test_a_full_device_says_what_to_lower_and_the_run_goes_on_to_the_same_bits(
 
 def test_another_error_of_a_network_stays_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data, "SYNTHETIC_TRAIN", 40)
-    monkeypatch.setattr(parallel, "backward", failing_at(1, RuntimeError("shapes differ"), parallel.backward))
+    monkeypatch.setattr(training, "backward", failing_at(1, RuntimeError("shapes differ"), training.backward))
     with pytest.raises(RuntimeError, match="shapes differ"):
         run_study(tiny_config("methods=[base]"), tmp_path / "run")
 

@@ -7,7 +7,7 @@ from friend_training.data import synthetic
 from friend_training.errors import ConfigError
 from friend_training.study.data import draw_predicates, left_over
 from friend_training.study.run_data import draw_examples, hidden_gold
-from friend_training.tasks.role_labelling import unit_id
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.types import Rewrite, dialogue_group
 
 MADE = synthetic.generate(80, seed=5, domain=synthetic.Domain.FILM)

@@ -8,8 +8,7 @@ import pytest
 
 from friend_training.experiments.results import settings_id
 from friend_training.runs.run import Run
-from friend_training.study.aliases import recorded_form
-from friend_training.study.config import find_config, load_config, parse_config
+from friend_training.study.config import find_config, load_config, parse_config, recorded_form
 from friend_training.study.folders import remember_methods, run_config
 
 CONFIGS = Path(__file__).parents[2] / "configs"

@@ -13,7 +13,7 @@ from friend_training.study import data
 from friend_training.study.config import load_config
 from friend_training.study.data import draw_predicates, first_units, load_data
 from friend_training.study.run_data import draw_examples
-from friend_training.tasks.role_labelling import unit_id
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.types import CsrlExample, Rewrite, Roles
 from helpers.own_run import write_files
 from helpers.tiny_config import tiny_config

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from friend_training.tasks.role_labelling import (
+from friend_training.tasks.csrl.model import (
     ALLOWED,
     OUTSIDE,
     TAGS,

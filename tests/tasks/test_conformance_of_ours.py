@@ -18,11 +18,10 @@ from friend_training.data.synthetic import (
 from friend_training.errors import DataError, RunError
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.csrl.task import csrl_task
+from friend_training.tasks.csrl.model import PredicateMark
+from friend_training.tasks.csrl.task import TrainedBridge, csrl_task, srl_task
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.task import rewriting_task
-from friend_training.tasks.role_labelling import PredicateMark
-from friend_training.tasks.srl.task import TrainedBridge, srl_task
 from friend_training.testing import check_task
 from friend_training.types import Predicate, Sentence, SentenceRoles
 

@@ -7,8 +7,7 @@ from friend_training.core.friendship import Friendship, Match
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, Prediction, Task, is_trained, takes_steps
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
-from friend_training.loop.algorithm import friend_train
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training, fixed_friend, friend_train
 from friend_training.runs.run import Run
 from friend_training.tasks.estimators.task import Estimator
 from friend_training.tasks.sources import Answer, AnswerFile, FixedTask, Rule

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from friend_training.nn.heads import MASKED, Head
-from friend_training.tasks.dialogue_input import NO_TURN
-from friend_training.tasks.pointing import NOTHING, likeliest_spans, likeliest_together, span_logs
+from friend_training.tasks.dialogue_input import NO_TURN, NOTHING, likeliest_spans, likeliest_together, span_logs
 
 TURN = torch.tensor([[NO_TURN, 0, 0, NO_TURN, 1, 1, 1, NO_TURN]])
 

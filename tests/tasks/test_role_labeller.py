@@ -12,8 +12,7 @@ from friend_training.data.synthetic import Domain, csrl_examples, generate
 from friend_training.nn.encoder import load_encoder
 from friend_training.nn.heads import UNKNOWN, Head
 from friend_training.nn.tokenizer import Tokenizer
-from friend_training.tasks.dialogue_input import NO_TURN
-from friend_training.tasks.role_labelling import (
+from friend_training.tasks.csrl.model import (
     TAGS,
     PredicateMark,
     RoleBatch,
@@ -25,6 +24,7 @@ from friend_training.tasks.role_labelling import (
     role_items,
     unit_id,
 )
+from friend_training.tasks.dialogue_input import NO_TURN
 from friend_training.types import Argument, CsrlExample, Dialogue, Predicate, Roles, Turn
 
 MARKS: tuple[PredicateMark, ...] = ("after", "input")

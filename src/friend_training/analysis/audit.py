@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm, t
 
-from friend_training.core.seeds import draws
+from friend_training.core.task import draws
 from friend_training.errors import ConfigError
 from friend_training.runs.corrections import GOLD_BY_HAND, read_corrections, standing
 

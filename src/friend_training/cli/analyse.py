@@ -117,7 +117,7 @@ def bridges(
     # Torch and the parsers take seconds to import: `friend-train --help` should not.
     from friend_training.bridges.bridge import FramedVerbFinder
     from friend_training.bridges.ltp import LtpParser
-    from friend_training.tasks.srl.task import open_bridge
+    from friend_training.tasks.csrl.task import open_bridge
 
     texts = [*(sentences or ()), *(_lines(file) if file is not None else ())]
     if not texts:

@@ -15,11 +15,10 @@ from typer.core import TyperGroup
 from friend_training import __version__
 from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.analyse import agreement, bridges, diagnose, friends, theory
-from friend_training.cli.ask import ask
 from friend_training.cli.data import data
 from friend_training.cli.experiment import compare, experiment, figure, page
 from friend_training.cli.init import init
-from friend_training.cli.labels import labels
+from friend_training.cli.labels import ask, labels
 from friend_training.cli.predict import evaluate, predict
 from friend_training.cli.publish import export, inspect, report, serve
 from friend_training.cli.run import config, demo, resume, run

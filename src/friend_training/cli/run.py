@@ -1,14 +1,25 @@
-"""friend-train run: all methods of a config, from the data to the table."""
+"""friend-train config, run, demo and resume: all methods of a config, from the data to the table.
 
+Whatever ends a long work early, Ctrl-C or a full disk: the message says how to go on.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from friend_training.cli.__main__ import STOPPED
 from friend_training.cli.options import DataDir, DeviceOfRun
-from friend_training.errors import RunError
-from friend_training.runs.files import is_first
+from friend_training.errors import DeviceMemoryError, RunError
+from friend_training.report.names import duration
+from friend_training.report.progress import watching
+from friend_training.runs.files import explain_full_disk, is_first
+
+if TYPE_CHECKING:
+    from friend_training.study.sections import Config
 
 # friend-train config: which configs there are, and what one says in full.
 
@@ -76,7 +87,6 @@ def demo(
     that were chosen and rejected are shown.
     """
     from friend_training.cli.results import show_examples
-    from friend_training.cli.study import do_study, show_outcome
     from friend_training.study.config import find_config
     from friend_training.study.folders import is_finished, run_config
 
@@ -138,7 +148,6 @@ def run(
 
     Try: friend-train run demo --set seed=2 --set iterations=1
     """
-    from friend_training.cli.study import do_study, show_outcome, tell_needs
     from friend_training.study.config import FriendsConfig, find_config
 
     settings = find_config(config, [*(set_ or []), *([] if device is None else [f"device={device}"])])
@@ -186,7 +195,6 @@ def resume(
     --set tasks.csrl.training.batch_size=8. The run's config and results
     then say so.
     """
-    from friend_training.cli.study import do_study, show_outcome
     from friend_training.study.folders import is_finished, resumed_config, whole_run
 
     folder = whole_run(run)
@@ -197,3 +205,93 @@ def resume(
     else:
         do_study(config, folder, data_dir=data_dir)
     show_outcome(folder)
+
+
+def do_study(config: "Config", folder: Path, *, data_dir: Path | None = None) -> None:
+    """Run what is left of a study in its folder, with progress on standard error."""
+    console = Console(stderr=True)
+    with resumable(folder):
+        with console.status("loading the libraries") if console.is_terminal else nullcontext():
+            from friend_training.study.study import run_study
+        with watching(console, config) if is_first() else nullcontext() as listener:
+            run_study(config, folder, data_dir=data_dir, listener=listener)
+        if is_first():
+            from friend_training.report.page import write_report
+
+            write_report(folder)
+
+
+def show_outcome(folder: Path) -> None:
+    """The table of a finished run, and what to do with it; of several processes one shows it."""
+    if not is_first():
+        return
+    from friend_training.cli.results import test_table
+    from friend_training.experiments.warnings import run_warnings
+
+    console = Console(highlight=False)
+    console.print(test_table(folder))
+    for warned in run_warnings(folder):
+        console.print(f"Warning: {warned}", soft_wrap=True, markup=False)
+    console.print(f"The run is in {folder}", soft_wrap=True, markup=False)
+    report = folder / "report.html"
+    look = (
+        f"Look at it in a browser: {report}" if report.is_file() else f"Make its report: friend-train report {folder}"
+    )
+    console.print(look, soft_wrap=True, markup=False)
+    console.print(f"See more of it: friend-train show {folder} --examples 3", soft_wrap=True, markup=False)
+
+
+# friend-train run --dry-run: what a run needs, what of it is missing here, and what it would cost.
+
+
+MISSING = 2
+"""The exit code where something is missing: that of anything else that a run cannot be done with."""
+
+
+def tell_needs(config: "Config", folder: Path, data_dir: Path | None) -> None:
+    """Say everything at once; nothing is made, trained or downloaded."""
+    from friend_training.experiments.estimate import encoder_size, needs_of, whole_run
+
+    console = Console(highlight=False, soft_wrap=True)
+    needs = needs_of(config, folder, data_dir)
+    for need in needs:
+        state = "missing" if need.missing else "here   "
+        console.print(f"{state}  {need.what}: {need.missing or need.here}", markup=False)
+    guess = "; the encoder could not be looked at and is taken for BERT base" if encoder_size(config).assumed else ""
+    told = f"{len(config.methods)} methods would take about {duration(whole_run(config))} on two CPU cores"
+    how = "by optimizer steps and dialogues to label, timed neither here nor on a graphics card"
+    console.print(f"{told} (a rough guess {how}{guess}).")
+    missing = sum(bool(need.missing) for need in needs)
+    if missing:
+        console.print(f"{missing} of {len(needs)} things are missing. Nothing was trained.")
+        raise typer.Exit(MISSING)
+    console.print("Nothing is missing. Nothing was trained.")
+
+
+BRIDGE = "srl"
+"""The name of the task that a bridge of our own is."""
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Around the work on a run. Finished phases are on disk; the one that was interrupted is done again."""
+    try:
+        with explain_full_disk(folder):
+            yield
+    except KeyboardInterrupt:
+        begun = (folder / "run.json").is_file()
+        advice = f"Go on with: friend-train resume {folder}" if begun else "Nothing had been written yet."
+        Console(stderr=True, highlight=False, soft_wrap=True).print(f"Stopped. {advice}", markup=False)
+        raise typer.Exit(STOPPED) from None
+    except DeviceMemoryError as error:
+        section = "bridge_training" if error.task == BRIDGE else f"tasks.{error.task}.training"
+        key, less = f"{section}.{error.setting}", max(1, error.value // 2)
+        raise RunError(
+            f"{error.device} has not enough memory with {key} = {error.value}."
+            f" Go on with less: friend-train resume {folder} --set {key}={less}, or elsewhere: --device cpu"
+        ) from error
+    except RuntimeError as error:
+        if "out of memory" not in str(error):
+            raise
+        first = str(error).splitlines()[0]
+        raise RunError(f"{first} Go on where there is more: friend-train resume {folder} --device cpu") from error

@@ -1,12 +1,11 @@
 """The paper's section 3, for tasks of any kind: what a task, a friendship and a selector are. It imports no torch.
 
 task         a task's four verbs (fit, predict, evaluate, save and load), its predictions and pseudo-labels;
-             what `evaluate` returns: counts per example, which add up to metrics
+             what `evaluate` returns: counts per example, which add up to metrics; seeds of every random choice
 friendship   two translations into a common space and a matcher (Eq. 4); several friends of one task; labels that
              friends decide on together
 selector     the augmented selector (Eq. 5): rules, thresholds, balance, and the reason for every decision
 pool         unlabeled inputs, in memory or in shards
-seeds        every random choice derives from the run's seed
 limits       how large a file from elsewhere may be; YAML read without surprises
 """
 
@@ -59,7 +58,6 @@ if TYPE_CHECKING:
     from friend_training.core.friendship import Aggregation, Friendship, Match, Matcher, Merge, Translation
     from friend_training.core.limits import Limits, read_yaml
     from friend_training.core.pool import Inputs, Pool, SetAside, ShardSource, as_pool
-    from friend_training.core.seeds import derived_seed, draws
     from friend_training.core.selector import (
         Decisions,
         FalseDiscovery,
@@ -85,16 +83,33 @@ if TYPE_CHECKING:
         Prediction,
         PseudoLabel,
         Task,
+        derived_seed,
+        draws,
         group_counts,
     )
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "friendship": ("Aggregation", "Friendship", "Match", "Matcher", "Merge", "Translation"),
-            "limits": ("Limits", "read_yaml"),
-            "pool": ("Inputs", "Pool", "SetAside", "ShardSource", "as_pool"),
-            "seeds": ("derived_seed", "draws"),
+            "friendship": (
+                "Aggregation",
+                "Friendship",
+                "Match",
+                "Matcher",
+                "Merge",
+                "Translation",
+            ),
+            "limits": (
+                "Limits",
+                "read_yaml",
+            ),
+            "pool": (
+                "Inputs",
+                "Pool",
+                "SetAside",
+                "ShardSource",
+                "as_pool",
+            ),
             "selector": (
                 "Decisions",
                 "FalseDiscovery",
@@ -111,15 +126,17 @@ else:
                 "gold_shares",
             ),
             "task": (
-                "PRF",
                 "Counts",
                 "Evaluation",
                 "FitPlan",
                 "FitSummary",
                 "Input",
+                "PRF",
                 "Prediction",
                 "PseudoLabel",
                 "Task",
+                "derived_seed",
+                "draws",
                 "group_counts",
             ),
         },

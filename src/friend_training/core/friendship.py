@@ -15,8 +15,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from friend_training.core.seeds import draws
-from friend_training.core.task import Prediction
+from friend_training.core.task import Prediction, draws
 from friend_training.errors import ConfigError, FriendTrainingError, UnsupportedTaskError
 
 Aggregation = Literal["mean", "min", "max", "geometric"]

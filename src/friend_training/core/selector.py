@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import TypeAdapter
 
-from friend_training.core.seeds import draws
+from friend_training.core.task import draws
 from friend_training.errors import ConfigError, DataError
 
 # Balance: what is chosen has the label distribution of gold.

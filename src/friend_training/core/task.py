@@ -1,15 +1,19 @@
 """What a task is to friend-training: a name, a type of label and four verbs (fit, predict, evaluate, save/load).
 
 What it gets right is counted: metrics are ratios of counts, and counts of parts add up to the counts of the whole.
+
+Seeds and draws come from hashed names, so that chance depends on what something is and never on when it happens.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import ArrayLike, NDArray
 
 Counts = NDArray[np.float64]
@@ -258,3 +262,22 @@ def is_trained(task: Task) -> bool:
 def takes_steps(task: Task) -> bool:
     """Whether training it longer means anything; a model that is fitted anew each time says `takes_steps = False`."""
     return is_trained(task) and bool(getattr(task, "takes_steps", True))
+
+
+def derived_seed(*parts: str | int) -> int:
+    """A seed for one piece of work, such as (run seed, task, iteration). It fits in 31 bits: every library takes it."""
+    return int.from_bytes(_digest(_joined(parts)), "big") >> 33
+
+
+def draws(units: Sequence[str], *parts: str | int) -> npt.NDArray[np.uint64]:
+    """A uniform 64-bit number for each unit, the same in whatever order or batch the units come."""
+    prefix = _joined(parts) + "\x1f"
+    return np.frombuffer(b"".join(_digest(prefix + unit) for unit in units), dtype=">u8").astype(np.uint64)
+
+
+def _joined(parts: Sequence[str | int]) -> str:
+    return "\x1f".join(str(part) for part in parts)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=8).digest()

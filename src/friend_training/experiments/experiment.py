@@ -19,8 +19,7 @@ from friend_training.experiments.results import add_result, done, settings_id
 from friend_training.methods.registry import with_needed
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
-from friend_training.study.aliases import recorded_form
-from friend_training.study.config import CaseStudyConfig, find_config
+from friend_training.study.config import CaseStudyConfig, find_config, recorded_form
 from friend_training.study.folders import method_folder, methods_there, shared_resources
 from friend_training.study.resources import resource_steps
 from friend_training.study.sections import Config, Method, PlainName, Section, settings_refused

@@ -15,7 +15,7 @@ from typing import Any
 from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
 from friend_training.runs.run import Run, check_file
-from friend_training.study.aliases import recorded_form
+from friend_training.study.config import recorded_form
 from friend_training.study.folders import different_settings, is_finished, method_folder, read_records, whole_run
 
 RESULTS, COUNTS = "results.jsonl", "counts"

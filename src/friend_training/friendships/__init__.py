@@ -3,8 +3,7 @@
 csrl_rewriting    the paper's case study (section 4.2)
 coreference_rewriting    coreference and rewriting by words: an edit that replaces a mention is a link
 joint_labels      CSRL labels that CSRL, the bridge and the rewrite make together
-bridge_controls   controls of the case study: the bridge alone, its labels, a bridge that never errs
-bridge_quality    how good a bridge is against gold: the ceiling of friend-training
+bridge_quality    how good a bridge is against gold; it alone, its labels, a bridge that never errs: controls
 parsing           constituency with dependency (appendix), by head rules; constituency with tagging
 polarity          polarity with emotions, or any two label sets that tell positive, neutral or negative
 labels            any two label sets: by a table, two functions, or a table that is learned
@@ -48,14 +47,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from friend_training.friendships.bridge_controls import (
+    from friend_training.friendships.bridge_quality import (
         LabelledByBridge,
+        bridge_failures,
         bridge_roles,
         gold_sigma,
         score_bridge,
         with_gold_bridge,
     )
-    from friend_training.friendships.bridge_quality import bridge_failures
     from friend_training.friendships.candidates import Candidate, rank_friends
     from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
@@ -67,14 +66,46 @@ else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "bridge_quality": ("bridge_failures",),
-            "bridge_controls": ("LabelledByBridge", "bridge_roles", "gold_sigma", "score_bridge", "with_gold_bridge"),
-            "candidates": ("Candidate", "rank_friends"),
-            "csrl_rewriting": ("RoleMatcher", "TranslateRewrite", "translate_roles"),
-            "joint_labels": ("CheckedRoles", "MergedRoles", "WithoutPronouns"),
-            "labels": ("label_friendship", "labels_without_meaning", "learned_means"),
-            "parsing": ("constituency_dependency", "constituency_tagging"),
-            "polarity": ("CPED", "MELD", "POLARITIES", "polarity_friends"),
-            "tags": ("span_friendship", "tag_friendship"),
+            "bridge_quality": (
+                "LabelledByBridge",
+                "bridge_failures",
+                "bridge_roles",
+                "gold_sigma",
+                "score_bridge",
+                "with_gold_bridge",
+            ),
+            "candidates": (
+                "Candidate",
+                "rank_friends",
+            ),
+            "csrl_rewriting": (
+                "RoleMatcher",
+                "TranslateRewrite",
+                "translate_roles",
+            ),
+            "joint_labels": (
+                "CheckedRoles",
+                "MergedRoles",
+                "WithoutPronouns",
+            ),
+            "labels": (
+                "label_friendship",
+                "labels_without_meaning",
+                "learned_means",
+            ),
+            "parsing": (
+                "constituency_dependency",
+                "constituency_tagging",
+            ),
+            "polarity": (
+                "CPED",
+                "MELD",
+                "POLARITIES",
+                "polarity_friends",
+            ),
+            "tags": (
+                "span_friendship",
+                "tag_friendship",
+            ),
         },
     )

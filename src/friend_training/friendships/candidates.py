@@ -19,8 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from friend_training.analysis.agreement import agreement_report
 from friend_training.analysis.error_rates import binomial_standard_error, corrected_error_rate
 from friend_training.core.friendship import Friendship
-from friend_training.core.seeds import draws
-from friend_training.core.task import Prediction
+from friend_training.core.task import Prediction, draws
 from friend_training.errors import ConfigError, DataError
 from friend_training.friendships.labels import Table, label_friendship, learned_means
 

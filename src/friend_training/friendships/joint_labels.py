@@ -22,7 +22,7 @@ from typing import Any, Literal
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Candidates, Predictions
 from friend_training.core.task import Prediction
-from friend_training.friendships.bridge_controls import bridge_roles
+from friend_training.friendships.bridge_quality import bridge_roles
 from friend_training.friendships.csrl_rewriting import asked_of
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.tasks.rewriting.edits import apply_script, build_script, origin

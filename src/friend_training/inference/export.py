@@ -31,8 +31,8 @@ from friend_training.study.folders import method_folder, run_config, whole_run
 from friend_training.study.kinds import kind_of
 from friend_training.study.open import open_task
 from friend_training.study.sections import PretrainedEncoderConfig
+from friend_training.tasks.csrl.model import RoleBatch
 from friend_training.tasks.rewriting.model import RewriteBatch
-from friend_training.tasks.role_labelling import RoleBatch
 from friend_training.types import ROLES, Dialogue, Predicate, Turn
 
 TITLES: dict[str, str] = {

@@ -25,11 +25,11 @@ from friend_training.nn.interfaces import Definition
 from friend_training.nn.pretrained import empty_model
 from friend_training.nn.task import TorchTask
 from friend_training.nn.training import TrainingSettings
+from friend_training.tasks.csrl.model import Adjacent, Itself, PredicateMark, RoleLabeller
 from friend_training.tasks.csrl.task import CsrlDefinition
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.tasks.rewriting.model import BiaffineRewriter, Rewriter, Scorer, SpanChoice
 from friend_training.tasks.rewriting.task import RewritingDefinition
-from friend_training.tasks.role_labelling import Adjacent, Itself, PredicateMark, RoleLabeller
 from friend_training.types import Dialogue
 
 

@@ -1,7 +1,6 @@
 """Algorithm 1: train on gold, then label, match, select and update, for any tasks and friendships.
 
-algorithm    the loop, line by line as in the paper
-plan         what a run does: data, selector and training of each task, and how many iterations
+algorithm    what a run is given (the plan of each task, settings), and the loop, line by line as in the paper
 labelling    one shard of the pool: every task predicts, every friendship matches
 selection    the selectors' decisions on a labelled iteration, by Eq. 5 or by a score that is learned on dev
 thresholds   pick thresholds found on dev: estimated, or promised
@@ -28,18 +27,36 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from friend_training.loop.algorithm import Outcome, friend_train, outcome
+    from friend_training.loop.algorithm import (
+        LoopSettings,
+        Outcome,
+        TaskPlan,
+        Training,
+        fixed_friend,
+        friend_train,
+        outcome,
+    )
     from friend_training.loop.labelling import Audit, Engine, label_shard
-    from friend_training.loop.plan import LoopSettings, TaskPlan, Training, fixed_friend
     from friend_training.loop.selection import LearnedScore
     from friend_training.loop.thresholds import Probe
 else:
     __getattr__ = opened_on_first_use(
         __name__,
         {
-            "algorithm": ("Outcome", "friend_train", "outcome"),
-            "labelling": ("Audit", "Engine", "label_shard"),
-            "plan": ("LoopSettings", "TaskPlan", "Training", "fixed_friend"),
+            "algorithm": (
+                "LoopSettings",
+                "Outcome",
+                "TaskPlan",
+                "Training",
+                "fixed_friend",
+                "friend_train",
+                "outcome",
+            ),
+            "labelling": (
+                "Audit",
+                "Engine",
+                "label_shard",
+            ),
             "selection": ("LearnedScore",),
             "thresholds": ("Probe",),
         },

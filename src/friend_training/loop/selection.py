@@ -23,8 +23,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from friend_training.core.seeds import draws
 from friend_training.core.selector import Cutoff, FloatColumn, Line, Selector, Share
+from friend_training.core.task import draws
 from friend_training.runs.corrections import Ruling, overruled, places_of, with_labels_by_hand
 from friend_training.runs.store import Store, scores_of, with_decisions
 

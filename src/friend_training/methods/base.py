@@ -8,12 +8,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from friend_training.core.seeds import derived_seed
 from friend_training.core.selector import Nothing, Selector
-from friend_training.core.task import FitPlan
+from friend_training.core.task import FitPlan, derived_seed
 from friend_training.errors import ConfigError
-from friend_training.loop.algorithm import Advanced, Loop, Once, Outcome, carry_out, friend_train, outcome
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training, check_plan
+from friend_training.loop.algorithm import (
+    Advanced,
+    Loop,
+    LoopSettings,
+    Once,
+    Outcome,
+    TaskPlan,
+    Training,
+    carry_out,
+    check_plan,
+    friend_train,
+    outcome,
+)
 from friend_training.methods.update import batches
 from friend_training.nn.encoder import open_encoder
 from friend_training.nn.heads import unit_losses

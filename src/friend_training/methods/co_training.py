@@ -13,9 +13,8 @@ from friend_training.core.pool import Inputs
 from friend_training.core.selector import Nothing, Selector
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
-from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, Training, friend_train
 from friend_training.loop.labelling import Audit
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 

@@ -20,8 +20,7 @@ from torch import Tensor, nn
 
 from friend_training.core.pool import Inputs
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
-from friend_training.loop.algorithm import Outcome
-from friend_training.loop.plan import LoopSettings, TaskPlan
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan
 from friend_training.methods.co_training import check_partners, partner_name
 from friend_training.methods.update import (
     InsideTask,

@@ -10,9 +10,8 @@ from dataclasses import replace
 from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
 from friend_training.errors import ConfigError
-from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, friend_train
 from friend_training.loop.labelling import Audit
-from friend_training.loop.plan import LoopSettings, TaskPlan
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 

@@ -24,15 +24,21 @@ from torch import Tensor, nn
 from friend_training.core.pool import Inputs
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, FitSummary, PseudoLabel
-from friend_training.loop.algorithm import Outcome, friend_train
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, friend_train
 from friend_training.loop.labelling import Audit
-from friend_training.loop.plan import LoopSettings, TaskPlan
 from friend_training.methods.update import InsideTask, going_on, mixed_batches
 from friend_training.nn.heads import unit_losses
 from friend_training.nn.interfaces import Batch
-from friend_training.nn.parallel import pseudo_parts, whole_or_parts
 from friend_training.nn.task import NetworkTask, network_task
-from friend_training.nn.training import Learning, gradients_of, learn, seed_everything, weighted_mean
+from friend_training.nn.training import (
+    Learning,
+    gradients_of,
+    learn,
+    pseudo_parts,
+    seed_everything,
+    weighted_mean,
+    whole_or_parts,
+)
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 

@@ -15,18 +15,23 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from friend_training.core.pool import Inputs, ShardSource, as_pool
-from friend_training.core.seeds import derived_seed
 from friend_training.core.selector import Nothing, Selector
-from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel
+from friend_training.core.task import FitPlan, FitSummary, Prediction, PseudoLabel, derived_seed
 from friend_training.errors import ConfigError, DataError
-from friend_training.loop.algorithm import Outcome, friend_train
-from friend_training.loop.plan import LoopSettings, TaskPlan
-from friend_training.nn import parallel
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, friend_train
+from friend_training.nn import training
 from friend_training.nn.heads import Head
 from friend_training.nn.interfaces import Batch
-from friend_training.nn.parallel import Items, Part, counted, own_batches, whole_or_parts
 from friend_training.nn.task import NetworkTask
-from friend_training.nn.training import device_of, explain_full_device
+from friend_training.nn.training import (
+    Items,
+    Part,
+    counted,
+    device_of,
+    explain_full_device,
+    own_batches,
+    whole_or_parts,
+)
 from friend_training.runs.progress import Listener
 from friend_training.runs.run import Run
 
@@ -139,7 +144,7 @@ def _with_units(task: NetworkTask, shard: ShardSource) -> list[Any]:
 
 def mean_over_units(values: Sequence[Tensor], of: Sequence[Batch]) -> Tensor:
     """The mean of values [U] that belong to the units of several batches."""
-    return parallel.mean(torch.cat([counted(some, batch) for some, batch in zip(values, of, strict=True)]))
+    return training.mean(torch.cat([counted(some, batch) for some, batch in zip(values, of, strict=True)]))
 
 
 def soft_labels(heads: Sequence[Head]) -> list[Tensor]:

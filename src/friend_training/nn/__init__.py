@@ -2,7 +2,8 @@
 
 interfaces    what a task on torch defines (`Definition`), and its items in batches
 task          a `Definition` made into a `Task` of the core, and what methods inside training need of it
-training      the one training loop: steps, gradients, AdamW with warm-up and decay, early stopping on dev
+training      the one training loop: steps, gradients, AdamW with warm-up and decay, early stopping on dev;
+              several processes, and several threads in one of them
 heads         the losses of units (Eq. 1), masked where a label is unknown
 encoder       encoders of transformers, and small ones made from their shape (a BiLSTM over words too); bf16
 pretrained    opening encoders that somebody else trained
@@ -10,7 +11,6 @@ tokenizer     tokens, and where they stand in the text
 word_input    sentences in words for either kind of encoder
 class_names   the names of classes, saved beside the weights
 devices       the run's device
-parallel      several processes, and several threads in one of them
 """
 
 from typing import TYPE_CHECKING

@@ -99,7 +99,7 @@ class Definition(Protocol):
     def network(self, encoder: Any) -> nn.Module:
         """The task's model on top of an encoder (`nn.encoders.AnyEncoder`, of the kind that the definition reads for),
         which it keeps as `encoder`: a batch in, a sequence of `Head` out. What it draws at random it draws by
-        `nn.Dropout`: with several threads (nn/parallel.py) any other noise would not be the same again."""
+        `nn.Dropout`: with several threads (nn/training.py) any other noise would not be the same again."""
         ...
 
     def save(self, folder: Path) -> None:

@@ -21,16 +21,20 @@ from friend_training.nn.devices import AUTO, PROCESSOR, choose_device, on_device
 from friend_training.nn.encoder import compute_in, open_encoder, shaped_encoder, with_byte_dropout
 from friend_training.nn.heads import Head
 from friend_training.nn.interfaces import Definition, RankingDefinition, in_batches
-from friend_training.nn.parallel import gathered, pseudo_parts, put_together, side_by_side, whole_or_parts
 from friend_training.nn.training import (
     Losses,
     Progress,
     TrainingSettings,
     explain_full_device,
+    gathered,
     no_progress,
+    pseudo_parts,
+    put_together,
     save_weights,
     seed_everything,
+    side_by_side,
     train,
+    whole_or_parts,
 )
 from friend_training.runs.checkpoints import checkpoint_digest
 from friend_training.runs.files import rank, world

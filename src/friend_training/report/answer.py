@@ -17,7 +17,7 @@ from friend_training.report.plots import Figure, Lesson, Part, Standing, answer_
 from friend_training.report.run_reader import MethodRun, Study
 from friend_training.report.scores import costs_of, names_of, printed
 from friend_training.runs.steps import Test, Train
-from friend_training.study.aliases import recorded_form
+from friend_training.study.config import recorded_form
 
 # The answer: what friends bring to each task, beside self-training and the strongest control.
 

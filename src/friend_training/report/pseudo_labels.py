@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from friend_training.analysis.agreement import error_correlation
-from friend_training.core.seeds import draws
 from friend_training.core.selector import Reason
+from friend_training.core.task import draws
 from friend_training.report.label_text import Drawing, Piece, draw
 from friend_training.runs.store import Store
 from friend_training.tasks.label_text import label_line

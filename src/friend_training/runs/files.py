@@ -5,7 +5,7 @@ regular file, and a folder takes the place of another only where the other is th
 
 One run by several processes: torchrun and accelerate launch start the same command several times and tell each in the
 environment who it is. All of them go through the same phases in the same order. Those that train are done by all
-together (`nn.parallel`). All else is done by the first alone, and only the first ever writes: the others wait for the
+together (`nn.training`). All else is done by the first alone, and only the first ever writes: the others wait for the
 record of the phase, and then read what it left in the run folder, which every machine must see under the same name (a
 shared file system).
 

@@ -9,7 +9,7 @@ from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Friendship, Joint
 from friend_training.core.task import Evaluation
 from friend_training.errors import ConfigError
-from friend_training.friendships.bridge_controls import LabelledByBridge, score_bridge, with_gold_bridge
+from friend_training.friendships.bridge_quality import LabelledByBridge, score_bridge, with_gold_bridge
 from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, csrl_rewriting
 from friend_training.friendships.joint_labels import (
     Check,
@@ -23,7 +23,7 @@ from friend_training.friendships.joint_labels import (
     WithoutPronouns,
     nothing_rewritten,
 )
-from friend_training.loop.plan import TaskPlan
+from friend_training.loop.algorithm import TaskPlan
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig

@@ -16,7 +16,7 @@ from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
 from friend_training.data.synthetic import Domain, SyntheticDialogue
 from friend_training.errors import ConfigError
-from friend_training.friendships.bridge_controls import gold_sigma
+from friend_training.friendships.bridge_quality import gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import CaseStudyConfig, FriendsConfig

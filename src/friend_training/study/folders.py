@@ -11,8 +11,7 @@ from friend_training.errors import RunError
 from friend_training.methods.registry import METHODS
 from friend_training.runs.files import is_first, read_json_lines, read_json_object, wait_until
 from friend_training.runs.run import MANIFEST, Run, check_file, config_texts, write_config, write_recorded
-from friend_training.study.aliases import recorded_form
-from friend_training.study.config import config_text, parse_config
+from friend_training.study.config import config_text, parse_config, recorded_form
 from friend_training.study.sections import Config
 
 RESULTS = "results.jsonl"

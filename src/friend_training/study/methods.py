@@ -9,9 +9,8 @@ from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
-from friend_training.loop.algorithm import Outcome
+from friend_training.loop.algorithm import LoopSettings, Outcome, TaskPlan, Training
 from friend_training.loop.labelling import Audit
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import base, base_same_steps, multitask_base
 from friend_training.methods.co_training import readers, scot
 from friend_training.methods.cross_pseudo_supervision import cps

@@ -16,7 +16,7 @@ from typing import Any
 from friend_training.core.selector import Selector, Share, TotalAgreement
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
-from friend_training.loop.plan import TaskPlan, Training, fixed_friend
+from friend_training.loop.algorithm import TaskPlan, Training, fixed_friend
 from friend_training.loop.thresholds import Probe
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
 from friend_training.methods.registry import METHODS, MethodSpec

@@ -22,8 +22,7 @@ from friend_training.runs.files import atomic_folder, is_first, one_at_a_time
 from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
-from friend_training.study.aliases import recorded_form
-from friend_training.study.config import CaseStudyConfig, FriendsConfig
+from friend_training.study.config import CaseStudyConfig, FriendsConfig, recorded_form
 from friend_training.study.folders import open_or_create, shared_resources
 from friend_training.study.kinds import training_settings
 from friend_training.study.run_data import RunData, bridge_data, input_of
@@ -34,9 +33,8 @@ from friend_training.study.sections import (
     SentenceTaskConfig,
     TrainedBridgeConfig,
 )
-from friend_training.tasks.csrl.task import csrl_task
-from friend_training.tasks.srl.task import TrainedBridge, srl_task
-from friend_training.tasks.srl.task import open_bridge as open_trained
+from friend_training.tasks.csrl.task import TrainedBridge, csrl_task, srl_task
+from friend_training.tasks.csrl.task import open_bridge as open_trained
 from friend_training.types import Argument, CsrlExample, Dialogue, Roles, SrlExample, Turn, words_of
 
 # The informed setting: every method starts from its few labels and from the bridge's training data.

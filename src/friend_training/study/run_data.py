@@ -21,15 +21,15 @@ from friend_training.data.sharded_pool import ShardedPool
 from friend_training.data.splits import normalise
 from friend_training.data.summary import fingerprint
 from friend_training.errors import ConfigError, DataError
-from friend_training.friendships.bridge_controls import GoldSigma
+from friend_training.friendships.bridge_quality import GoldSigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig
 from friend_training.study.kinds import Given, kind_of, make_task, pool_view, read_file
 from friend_training.study.sections import OwnTaskConfig
 from friend_training.tasks.coreference.task import gold_link_units
+from friend_training.tasks.csrl.model import unit_id
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.tasks.rewriting.task import kind_of_text
-from friend_training.tasks.role_labelling import unit_id
 from friend_training.types import (
     CoreferenceExample,
     CsrlExample,

@@ -250,11 +250,11 @@ def in_words(threshold: Any) -> str:
 
 
 Mark = Literal["after", "input"]
-"""`PredicateMark` of tasks/role_labelling.py, written again: that imports torch, and a config must not wait for it."""
+"""`PredicateMark` of tasks/csrl/model.py, written again: that imports torch, and a config must not wait for it."""
 
 
 Repeats = Literal["apart", "joined", "once"]
-"""`Adjacent` of tasks/role_labelling.py, for the same reason."""
+"""`Adjacent` of tasks/csrl/model.py, for the same reason."""
 
 
 def _known(method: str) -> str:

@@ -12,10 +12,10 @@ import torch
 from friend_training.core.pool import as_pool
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
+from friend_training.loop.algorithm import LoopSettings
 from friend_training.loop.engines.local import LocalEngine
 from friend_training.loop.engines.ray import RayEngine
 from friend_training.loop.labelling import Engine, FirstLabels
-from friend_training.loop.plan import LoopSettings
 from friend_training.nn.devices import choose_device
 from friend_training.runs.checkpoints import EqualTrainings, load_checkpoint
 from friend_training.runs.progress import Relay

@@ -1,16 +1,13 @@
 """Tasks, one folder each, with the same files: task, model (with its decoding), metrics. No task knows another.
 
-csrl              conversational semantic role labelling (section 4.1)
+csrl              conversational semantic role labelling (section 4.1), and that of single sentences: the trained bridge
 rewriting         dialogue rewriting by edits (section 4.1), of characters or of words
 coreference       what each mention of the last turn stands for
-srl               sentence-level semantic role labelling: the trained bridge
 parsing/          constituency, dependency, tagging
 text_classification, token_classification    on any encoder; transformers loads what they save
 estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
 sources           friends that are never trained: rules, files of answers, services
-role_labelling    what csrl and srl share: network, predicate-aware mask, BIO tags
-dialogue_input    dialogues as tokens, for csrl, rewriting and coreference
-pointing          pointing at spans of words: network and decoding of coreference and of rewriting by words
+dialogue_input    dialogues as tokens, for csrl, rewriting and coreference; pointing at spans of words
 auto_classifier   the network of both classification tasks: transformers' own
 """
 
@@ -45,7 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from friend_training.tasks.coreference.task import coreference_task
-    from friend_training.tasks.csrl.task import csrl_task
+    from friend_training.tasks.csrl.task import csrl_task, srl_task
     from friend_training.tasks.estimators.task import Estimator, texts
     from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
     from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
     from friend_training.tasks.rewriting.task import rewriting_task
     from friend_training.tasks.rewriting.word_task import word_rewriting_task
     from friend_training.tasks.sources import AnswerFile, Endpoint, FixedTask, Rule, read_lexicon
-    from friend_training.tasks.srl.task import srl_task
     from friend_training.tasks.text_classification.task import TextClassification, label_names
     from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 else:
@@ -61,16 +57,42 @@ else:
         __name__,
         {
             "coreference.task": ("coreference_task",),
-            "csrl.task": ("csrl_task",),
-            "estimators.task": ("Estimator", "texts"),
-            "parsing.constituency.task": ("constituency_task", "tree_names"),
-            "parsing.dependency.task": ("dependency_task", "relation_names"),
-            "parsing.tagging.task": ("tag_names", "tagging_task"),
+            "csrl.task": (
+                "csrl_task",
+                "srl_task",
+            ),
+            "estimators.task": (
+                "Estimator",
+                "texts",
+            ),
+            "parsing.constituency.task": (
+                "constituency_task",
+                "tree_names",
+            ),
+            "parsing.dependency.task": (
+                "dependency_task",
+                "relation_names",
+            ),
+            "parsing.tagging.task": (
+                "tag_names",
+                "tagging_task",
+            ),
             "rewriting.task": ("rewriting_task",),
             "rewriting.word_task": ("word_rewriting_task",),
-            "sources": ("AnswerFile", "Endpoint", "FixedTask", "Rule", "read_lexicon"),
-            "srl.task": ("srl_task",),
-            "text_classification.task": ("TextClassification", "label_names"),
-            "token_classification.task": ("TokenClassification", "tag_set"),
+            "sources": (
+                "AnswerFile",
+                "Endpoint",
+                "FixedTask",
+                "Rule",
+                "read_lexicon",
+            ),
+            "text_classification.task": (
+                "TextClassification",
+                "label_names",
+            ),
+            "token_classification.task": (
+                "TokenClassification",
+                "tag_set",
+            ),
         },
     )

@@ -17,8 +17,7 @@ from sklearn.svm import SVC, LinearSVC
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel, Task
 from friend_training.errors import ConfigError, DataError, RunError
-from friend_training.loop.algorithm import friend_train
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training, friend_train
 from friend_training.runs.checkpoints import load_checkpoint, save_checkpoint
 from friend_training.runs.run import Run
 from friend_training.tasks.estimators import task as saving

@@ -11,7 +11,7 @@ from transformers import BertConfig, BertModel, pipeline
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import FitPlan, PseudoLabel
 from friend_training.errors import ConfigError, DataError, RunError
-from friend_training.loop.plan import LoopSettings, TaskPlan, Training
+from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training
 from friend_training.methods.base import multitask_base
 from friend_training.methods.cross_pseudo_supervision import cps
 from friend_training.methods.mean_teacher import mt

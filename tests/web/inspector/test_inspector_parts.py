@@ -25,8 +25,7 @@ from friend_training.types import (
 from friend_training.web.inspector import unit_view
 from friend_training.web.inspector.corrections import Said, correction_of
 from friend_training.web.inspector.run_view import open_inspected
-from friend_training.web.inspector.unit_view import friends_of, kind_of
-from friend_training.web.inspector.units import Texts
+from friend_training.web.inspector.unit_view import Texts, friends_of, kind_of
 from helpers.small_run import DIALOGUES, small_study
 from helpers.tiny_config import tiny_config
 

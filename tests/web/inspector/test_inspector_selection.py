@@ -8,7 +8,7 @@ from friend_training.core.selector import Random, Reason, Selector, Share, Thres
 from friend_training.runs.corrections import Ruling
 from friend_training.runs.store import LABELLED, nullable, scores_of, with_decisions
 from friend_training.web.inspector.selection import BINS, Setting, decide, recorded_setting, summary
-from friend_training.web.inspector.units import SCORES, Units
+from friend_training.web.inspector.unit_view import SCORES, Units
 from helpers.work_done import calls
 
 

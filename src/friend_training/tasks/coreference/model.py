@@ -12,10 +12,10 @@ from torch import Tensor, nn
 
 from friend_training.nn.encoder import Encoder
 from friend_training.nn.heads import UNKNOWN, Head
-from friend_training.tasks.dialogue_input import Rendered
-from friend_training.tasks.pointing import (
+from friend_training.tasks.dialogue_input import (
     NOTHING,
     PointingBatch,
+    Rendered,
     SpanPointer,
     Words,
     likeliest_spans,

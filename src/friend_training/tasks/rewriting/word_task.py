@@ -17,15 +17,16 @@ from friend_training.nn.heads import Head
 from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
-from friend_training.tasks.dialogue_input import Rendered, render_all
-from friend_training.tasks.pointing import (
+from friend_training.tasks.dialogue_input import (
     NOTHING,
     PointingBatch,
+    Rendered,
     SpanPointer,
     Words,
     likeliest_spans,
     likeliest_together,
     pointing_batch,
+    render_all,
     span_logs,
 )
 from friend_training.tasks.rewriting.edits import (

@@ -16,8 +16,7 @@ from friend_training.runs.run import Run
 from friend_training.study.folders import whole_run
 from friend_training.tasks.rewriting.edits import SpanSource
 from friend_training.web.inspector.selection import Setting, decide
-from friend_training.web.inspector.unit_view import Detail, Meanings, Translator
-from friend_training.web.inspector.units import MakeInputs, Texts, UnitReader, Units
+from friend_training.web.inspector.unit_view import Detail, MakeInputs, Meanings, Texts, Translator, UnitReader, Units
 
 # Which run is looked at: one method of a study, or a run folder by itself.
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from friend_training.core.selector import Decisions, Reason, Selector, Threshold
 from friend_training.runs.corrections import Places, overruled
 from friend_training.runs.store import nullable
-from friend_training.web.inspector.units import Texts, Units
+from friend_training.web.inspector.unit_view import Texts, Units
 
 BINS = 40
 

@@ -1,1 +1,0 @@
-"""Sentence-level semantic role labelling: the bridge that we train ourselves."""
