@@ -1,6 +1,7 @@
 """How many requests per second the service answers, and how long one waits: `friend-train serve` under load.
 
 python benchmarks/service_load.py RUN --seconds 20 --clients 16
+python benchmarks/service_load.py RUN --condense --clients 8       a rewriter of questions, beside doing nothing
 python benchmarks/service_load.py --show                  the table of what was measured
 
 The server is one process, the clients are threads of a second one, each with one connection and the next request as
@@ -13,6 +14,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -28,6 +30,10 @@ from friend_training.data.synthetic import Domain, generate
 
 RESULTS = Path(__file__).parent / "results" / "service.jsonl"
 ENDPOINTS = ("/v1/rewrite", "/v1/roles", "/v1/agreement")
+NOTHING = "/health"
+"""What is answered without a model: what HTTP alone takes."""
+CONDENSING = (NOTHING, "/v1/condense")
+QUESTIONS = Path(__file__).parents[1] / "examples" / "search_in_conversation.py"
 DIALOGUES = 200
 
 
@@ -37,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--show", action="store_true", help="only print what was measured, as a table")
     parser.add_argument("--seconds", type=float, default=20.0, help="of load, over all endpoints")
     parser.add_argument("--clients", type=int, default=16)
+    parser.add_argument("--condense", action="store_true", help="ask for questions that need no history")
     parser.add_argument("--out", type=Path, default=RESULTS)
     asked = parser.parse_args(arguments)
     if asked.show:
@@ -44,15 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if asked.run is None:
         parser.error("expected the folder of a finished run, or --show")
-    bodies = [
-        json.dumps({"turns": [{"speaker": turn.speaker, "text": turn.text} for turn in one.dialogue.turns]}).encode()
-        for one in generate(DIALOGUES, seed=4711, domain=Domain.FILM)
-    ]
+    bodies = questions() if asked.condense else dialogues()
     command = [sys.executable, "-m", "friend_training.cli", "serve", str(asked.run), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "200"}) as server:
         try:
             host, port = address_of(server)
-            records = measure(server.pid, host, port, bodies, asked.seconds, asked.clients)
+            endpoints = CONDENSING if asked.condense else ENDPOINTS
+            records = measure(server.pid, host, port, endpoints, bodies, asked.seconds, asked.clients)
         finally:
             server.terminate()
     asked.out.parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +66,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             line = json.dumps({"run": asked.run.name, **record}, ensure_ascii=False)
             file.write(line + "\n")
             print(line)
+
+
+def dialogues() -> list[bytes]:
+    return [
+        json.dumps({"turns": [{"speaker": turn.speaker, "text": turn.text} for turn in one.dialogue.turns]}).encode()
+        for one in generate(DIALOGUES, seed=4711, domain=Domain.FILM)
+    ]
+
+
+def questions() -> list[bytes]:
+    _, asked = runpy.run_path(str(QUESTIONS))["conversations"]()
+    return [json.dumps({"history": history, "question": question}).encode() for history, question, _ in asked]
 
 
 def table(path: Path) -> str:
@@ -88,11 +105,13 @@ def address_of(server: "subprocess.Popen[str]") -> tuple[str, int]:
     raise SystemExit(f"the server did not start: {''.join(said)}")
 
 
-def measure(pid: int, host: str, port: int, bodies: list[bytes], seconds: float, clients: int) -> list[dict[str, Any]]:
+def measure(
+    pid: int, host: str, port: int, endpoints: Sequence[str], bodies: list[bytes], seconds: float, clients: int
+) -> list[dict[str, Any]]:
     """For every endpoint: one client, then all of them; a share of the seconds each."""
-    share = seconds / (2 * len(ENDPOINTS))
+    share = seconds / (2 * len(endpoints))
     records: list[dict[str, Any]] = []
-    for endpoint in ENDPOINTS:
+    for endpoint in endpoints:
         for number in (1, clients):
             cpu, before = cpu_seconds(pid), batches(host, port)
             record = in_another_process(host, port, endpoint, bodies, share, number)
@@ -134,7 +153,10 @@ def load(results: Any, host: str, port: int, endpoint: str, bodies: list[bytes],
         turn = number
         while time.perf_counter() - began < seconds:
             sent = time.perf_counter()
-            connection.request("POST", endpoint, bodies[turn % len(bodies)], {"Content-Type": "application/json"})
+            if endpoint == NOTHING:
+                connection.request("GET", endpoint)
+            else:
+                connection.request("POST", endpoint, bodies[turn % len(bodies)], {"Content-Type": "application/json"})
             answer = connection.getresponse()
             answer.read()
             statuses[answer.status] += 1

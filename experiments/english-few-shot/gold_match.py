@@ -1,6 +1,6 @@
 """Gold against gold: the matching score of gold links with gold rewrites, and what shuffling leaves of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from friend_training.core.task import Prediction
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, propose_rewrites
@@ -8,16 +8,17 @@ from friend_training.methods.controls import shuffled
 from friend_training.tasks.coreference.mentions import find_mentions, gold_links, without_speakers
 from friend_training.tasks.coreference.task import unit_of
 from friend_training.tasks.rewriting.edits import FUNCTION_WORDS, build_word_script, from_extended, with_function_words
-from friend_training.types import Rewrite
-from study import Data
+from friend_training.types import CoreferenceExample, Rewrite, RewritingExample
+
+Links = Mapping[str, CoreferenceExample]
+"""Gold links by the id of the dialogue."""
 
 
-def measure(data: Data, ids: Sequence[str]) -> dict[str, float]:
-    examples = [data.rewrites[id] for id in ids]
+def measure(examples: Sequence[RewritingExample], links_of: Links) -> dict[str, float]:
     extended = [with_function_words(e.dialogue, FUNCTION_WORDS) for e in examples]
     scripts = [build_word_script(d, e.rewrite) for d, e in zip(extended, examples, strict=True)]
     built = [
-        (e, data.links[e.dialogue.id], from_extended(script, e.dialogue))
+        (e, links_of[e.dialogue.id], from_extended(script, e.dialogue))
         for e, script in zip(examples, scripts, strict=True)
         if script is not None
     ]
@@ -44,25 +45,23 @@ def measure(data: Data, ids: Sequence[str]) -> dict[str, float]:
         "match_per_mention": _mean([score for match in found for score in match.second]),
         "shuffled_per_mention": _mean([score for match in chance for score in match.second]),
         "abstains_per_mention": sum(s is None for m in found for s in m.second) / sum(len(m.second) for m in found),
-        **_finder(data, ids),
+        **_finder([links_of[e.dialogue.id] for e in examples]),
     }
 
 
-def proposed_by_gold_links(data: Data, id: str) -> str:
+def proposed_by_gold_links(example: RewritingExample, cut: CoreferenceExample) -> str:
     """The utterance as the gold links alone would rewrite it: the ceiling of the friend's labels as rewrites."""
-    example = data.rewrites[id]
-    text = example.dialogue.utterance.text
-    gold = gold_links(without_speakers(data.links[id]))
+    id, text = example.dialogue.id, example.dialogue.utterance.text
+    gold = gold_links(without_speakers(cut))
     links = [Prediction(id, link, 1.0, link.antecedent is not None) for link in gold]
     [[proposed]] = propose_rewrites([example.dialogue], [[Prediction(id, Rewrite(text), 1.0)]], [links])
     return text if proposed is None else str(proposed.label.text)
 
 
-def _finder(data: Data, ids: Sequence[str]) -> dict[str, float]:
+def _finder(cuts: Sequence[CoreferenceExample]) -> dict[str, float]:
     """Of the gold mentions that have an antecedent, how many are found; of the found ones, how many are gold."""
     gold, found, both = 0, 0, 0
-    for id in ids:
-        cut = without_speakers(data.links[id])
+    for cut in map(without_speakers, cuts):
         linked = {link.mention for link in gold_links(cut) if link.antecedent is not None}
         mentions = set(find_mentions(cut.dialogue))
         gold, found, both = gold + len(linked), found + len(mentions), both + len(linked & mentions)

@@ -12,41 +12,43 @@ from gold_match import measure, proposed_by_gold_links
 
 from friend_training.core.limits import Limits
 from friend_training.core.task import Evaluation
+from friend_training.data.benchmarks import mudoco_few_shot
 from friend_training.data.catalogue import part_path
 from friend_training.data.readers.english import plain_english
 from friend_training.data.text_io import open_content
 from friend_training.tasks.rewriting.metrics import WordScore
 from friend_training.tasks.rewriting.word_task import score_words
-from study import Data, mudoco
+from friend_training.types import RewritingExample
 
 HERE = Path(__file__).parent
 
 
 def main() -> None:
-    data = mudoco(Path(os.environ["FRIEND_TRAINING_DATA"]))
-    ids = [*data.half, *data.test]
-    copied = [data.rewrites[id].dialogue.utterance.text for id in ids]
-    said = cread()
+    data_dir = Path(os.environ["FRIEND_TRAINING_DATA"])
+    parts = mudoco_few_shot(data_dir)
+    links = {cut.dialogue.id: cut for part in ("dev", "test") for cut in parts[f"links-{part}"]}
+    test: Sequence[RewritingExample] = parts["rewrites-test"]
+    said = cread(data_dir)
+    copied = [one.dialogue.utterance.text for one in test]
     answers = {
         "every turn as it is": copied,
-        "gold links turned into rewrites": [proposed_by_gold_links(data, id) for id in ids],
-        "CREAD (GPT-2, all labels)": [said.get(id, copy) for id, copy in zip(ids, copied, strict=True)],
+        "gold links turned into rewrites": [proposed_by_gold_links(one, links[one.dialogue.id]) for one in test],
+        "CREAD (GPT-2, all labels)": [said.get(e.dialogue.id, copy) for e, copy in zip(test, copied, strict=True)],
     }
-    _write("peers.jsonl", [{"name": name, **scored(data, ids, texts)} for name, texts in answers.items()])
-    parts = {"dev": data.dev, "half of dev": data.half, "test file": data.test}
-    _write("gold_match.jsonl", [{"part": name, **measure(data, part)} for name, part in parts.items()])
+    _write("peers.jsonl", [{"name": name, **scored(test, texts)} for name, texts in answers.items()])
+    named = {"dev": "rewrites-dev", "half of dev": "rewrites-half", "test file": "rewrites-file"}
+    _write("gold_match.jsonl", [{"part": name, **measure(parts[part], links)} for name, part in named.items()])
 
 
-def scored(data: Data, ids: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
-    units = score_words(texts, [data.rewrites[id] for id in ids])
-    return {name: round(value, 2) for name, value in Evaluation.of(units, WordScore()).items()}
+def scored(test: Sequence[RewritingExample], texts: Sequence[str]) -> dict[str, float]:
+    return {name: round(value, 2) for name, value in Evaluation.of(score_words(texts, test), WordScore()).items()}
 
 
-def cread() -> dict[str, str]:
+def cread(data_dir: Path) -> dict[str, str]:
     """CREAD's rewrites by id; a turn that it copies is left out, for it copies its own spelling of it."""
     found = {}
     for part in ("dev", "test"):
-        path = part_path(f"mudoco-qr/{part}", os.environ["FRIEND_TRAINING_DATA"])
+        path = part_path(f"mudoco-qr/{part}", data_dir)
         beside = path.with_name(path.name.replace("rewrites", "cread_predictions"))
         with open_content(beside, Limits.from_environment()) as content:
             for line in content.lines():

@@ -24,6 +24,7 @@ __all__ = [
     "__version__",
     "label_friendship",
     "load",
+    "load_rewriter",
     "span_friendship",
     "tag_friendship",
 ]
@@ -31,6 +32,7 @@ __all__ = [
 if TYPE_CHECKING:  # for editors and type checkers; when the program runs, a name is opened on first use
     from friend_training.friendships.labels import label_friendship
     from friend_training.friendships.tags import span_friendship, tag_friendship
+    from friend_training.inference.condense import load_rewriter
     from friend_training.inference.model import load
     from friend_training.inference.transformers_model import FriendTrainedModel
     from friend_training.tasks.estimators.task import Estimator
@@ -44,6 +46,7 @@ else:
         {
             "friendships.labels": ("label_friendship",),
             "friendships.tags": ("span_friendship", "tag_friendship"),
+            "inference.condense": ("load_rewriter",),
             "inference.model": ("load",),
             "inference.transformers_model": ("FriendTrainedModel",),
             "tasks.estimators.task": ("Estimator",),

@@ -5,20 +5,33 @@ twice, none from a labelled dev or test set.
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from friend_training.data.catalogue import find_part, known_corpus, part_path
 from friend_training.data.read import read_examples, stream_examples
+from friend_training.data.readers.english import USER, rewrites_of
 from friend_training.data.readers.propbank import TaggedSentence, read_propbank
 from friend_training.data.splits import normalise, split
 from friend_training.data.summary import fingerprint
 from friend_training.data.text_io import Problems
 from friend_training.errors import DataError
 from friend_training.friendships.bridge_quality import within_utterance
-from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample, Text, Turn
+from friend_training.types import (
+    CoreferenceExample,
+    CsrlExample,
+    Dialogue,
+    RewritingExample,
+    SrlExample,
+    Text,
+    Turn,
+    dialogue_group,
+)
 
 Csrl = list[CsrlExample]
 
@@ -72,6 +85,83 @@ def _csrl(name: str, data_dir: str | Path) -> Csrl:
 
 def _rewriting(name: str, data_dir: str | Path) -> Rewriting:
     return read_examples(part_path(name, data_dir), "rewriting").examples
+
+
+# Coreference and rewriting in English, for configs that name the parts of it in the place of files.
+
+
+MUDOCO_DOMAINS = ("calling", "messaging", "music", "news", "reminders", "weather")
+
+
+@cache
+def mudoco_few_shot(data_dir: str | Path) -> Mapping[str, Sequence[Any]]:
+    """Cuts of MuDoCo's dialogues that end in a turn of the user, by part; no dialogue stands in two parts.
+
+    Rewrites of all domains exist for dev and test only: a quarter of the dialogues of dev gives gold rewrites, a
+    quarter is dev, half is test together with the test file (`rewrites-half`, `rewrites-file`, both in
+    `rewrites-test`). Gold links come from train, of dialogues in which the user speaks more than once, as do gold
+    rewrites; the same dialogues of train are the pool, less turns that have no context.
+    """
+    links = {part: _of_users(part, data_dir) for part in ("train", "dev", "test")}
+    rewrites: dict[str, RewritingExample] = {}
+    for part in ("dev", "test"):
+        rewrites |= rewrites_of(links[part], _rewriting(f"mudoco-qr/{part}", data_dir))
+    dialogues = [cut.dialogue for cut in links["dev"]]
+    quarter = len({dialogue_group(dialogue.id) for dialogue in dialogues}) // 4
+    cuts = {name: {one.id for one in of} for name, of in split(dialogues, _sides(quarter)).items()}
+    cuts["file"] = {cut.dialogue.id for cut in links["test"]}
+    parts: dict[str, list[Any]] = {}
+    for name, ids in cuts.items():
+        parts[f"rewrites-{name}"] = [rewrites[id] for id in rewrites if id in ids]
+        parts[f"links-{name}"] = [
+            cut for of in links.values() for cut in of if cut.dialogue.id in ids & rewrites.keys()
+        ]
+    for kind in ("rewrites", "links"):
+        parts[f"{kind}-test"] = parts[f"{kind}-half"] + parts[f"{kind}-file"]
+    parts["rewrites-gold"] = _of_several(parts["rewrites-gold"])
+    parts["links-train"], parts["links-gold"] = links["train"], _of_several(links["train"])
+    parts["pool"] = [cut.dialogue for cut in links["train"] if cut.dialogue.context]
+    return parts
+
+
+def _sides(quarter: int) -> dict[str, int | None]:
+    return {"gold": quarter, "dev": quarter, "half": None}
+
+
+def _of_users(part: str, data_dir: str | Path) -> list[CoreferenceExample]:
+    names = [f"mudoco/{domain}-{part}" for domain in MUDOCO_DOMAINS]
+    cuts = [cut for name in names for cut in read_examples(part_path(name, data_dir), "coreference").examples]
+    return [cut for cut in cuts if cut.dialogue.utterance.speaker == USER]
+
+
+def _of_several(cuts: Sequence[Any]) -> list[Any]:
+    """Cuts of dialogues that have more than one."""
+    turns = Counter(dialogue_group(cut.dialogue.id) for cut in cuts)
+    return [cut for cut in cuts if turns[dialogue_group(cut.dialogue.id)] > 1]
+
+
+NAMED_SPLITS: Mapping[str, Callable[[str | Path], Mapping[str, Sequence[Any]]]] = {"mudoco-few-shot": mudoco_few_shot}
+"""Splits whose parts a config may name where else it names a file: mudoco-few-shot/links-dev."""
+
+
+def named_part(name: str, path: Path) -> list[Any] | None:
+    """The examples or inputs of a part of a named split; None if no split is called so.
+
+    `path` is where a file of this name would lie: the split's data are searched two folders above it.
+    """
+    of, _, part = name.partition("/")
+    if of not in NAMED_SPLITS:
+        return None
+    parts = NAMED_SPLITS[of](path.parents[1])
+    if part not in parts:
+        raise DataError(f"{of} has no part {part!r}; its parts are {', '.join(parts)}")
+    return list(parts[part])
+
+
+def dialogues_in(name: str, path: Path) -> list[Dialogue]:
+    """The dialogues of a part of a named split, or of the file of that name."""
+    found = named_part(name, path)
+    return list(read_examples(path, "dialogue").examples) if found is None else found
 
 
 # What our own bridge may learn from: Chinese PropBank and what NewsDialog has within utterances, never DuConv.

@@ -29,7 +29,9 @@ def fingerprint(examples: Iterable[Any]) -> str:
             content: Any = [_plain(part) for part in example]
         else:
             content = _plain(example)
-        digest.update(json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
+        digest.update(
+            json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain).encode()
+        )
         digest.update(b"\n")
     return digest.hexdigest()
 

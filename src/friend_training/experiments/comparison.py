@@ -374,6 +374,7 @@ CONTROLS = (
     "fdt-shuffled",
     "random-as-many",
     "merged-random",
+    "merged-shuffled",
     "sst-readers",
     "checked-shuffled",
     "joint-shuffled",

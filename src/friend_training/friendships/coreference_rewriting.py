@@ -6,12 +6,14 @@ abstains: an ellipsis has no mention, a name that is said again is linked but se
 one entity only the first is written out.
 """
 
-from collections.abc import Sequence
+import random
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions
 from friend_training.core.task import Prediction
 from friend_training.tasks.coreference.mentions import is_pronoun, queried
+from friend_training.tasks.coreference.task import unit_of
 from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     FUNCTION_WORDS_TURN,
@@ -179,16 +181,21 @@ def _with_article(dialogue: Dialogue, antecedent: Mention) -> tuple[int, int, in
 def propose_rewrites(
     inputs: Sequence[Given], own: Sequence[Sequence[Prediction]], friends: Sequence[Sequence[Prediction]]
 ) -> list[list[Prediction | None]]:
-    """Links as the rewrite that they propose; None where there is none to a pronoun. The least sure link counts."""
+    """Links as the rewrite that they propose, which may be none at all; the least sure link counts.
+
+    Of an utterance without a mention coreference says nothing: None.
+    """
     found: list[list[Prediction | None]] = []
     for given, units, links in zip(inputs, own, friends, strict=True):
         dialogue = queried(given).dialogue
-        label = rewrite_of_links(dialogue, [unit.label for unit in links])
-        if not label.insertions:
+        if not links:
             found.append([None for _ in units])
             continue
-        sure = min(unit.confidence for unit in links if unit.content)
-        found.append([Prediction(unit.unit, label, sure, content=True, kind="changed") for unit in units])
+        label = rewrite_of_links(dialogue, [unit.label for unit in links])
+        telling = [unit.confidence for unit in links if unit.content] if label.insertions else []
+        sure = min(telling or [unit.confidence for unit in links])
+        content, kind = bool(label.insertions), "changed" if label.insertions else "unchanged"
+        found.append([Prediction(unit.unit, label, sure, content=content, kind=kind) for unit in units])
     return found
 
 
@@ -284,6 +291,51 @@ def coreference_rewriting(
         joint_first=None if joint is None else Joint(joint, best=8, propose=propose_edits),
         joint_second=None if joint is None else Joint(joint, best=8, propose=propose_antecedents),
     )
+
+
+# Friends of controls and ceilings: other links in the place of those that coreference predicts.
+
+
+Links = Callable[[Given], Sequence[Link]]
+
+
+def with_links(friendship: Friendship, links: Links) -> Friendship:
+    """The friendship as it would be if coreference said these links, as surely as can be.
+
+    They are of other mentions than those it predicts for, which have nothing to match: coreference is taught nothing.
+    """
+
+    def said(inputs: Sequence[Given]) -> list[list[Prediction]]:
+        return [[Prediction(unit_of(queried(x).dialogue, one.mention), one, 1.0) for one in links(x)] for x in inputs]
+
+    def translate(inputs: Sequence[Given], predictions: Sequence[Sequence[Prediction]]) -> list[tuple[Sigma, int]]:
+        counts = [len(units) for units in predictions]
+        return list(zip(friendship.translate_second(inputs, said(inputs)), counts, strict=True))
+
+    def match(first: Sequence[Sigma], second: Sequence[tuple[Sigma, int]]) -> list[Match]:
+        found = friendship.matcher(first, [links for links, _ in second])
+        return [Match(one.first, (None,) * count) for one, (_, count) in zip(found, second, strict=True)]
+
+    def merge(
+        inputs: Sequence[Given], first: Sequence[Sequence[Prediction]], second: Sequence[Sequence[Prediction]]
+    ) -> list[list[Prediction]]:
+        return merge_rewrites(inputs, first, said(inputs))
+
+    merged = None if friendship.merge_first is None else merge
+    return replace(friendship, translate_second=translate, matcher=match, merge_first=merged)
+
+
+def random_links(given: Given, *, seed: int) -> list[Link]:
+    """Each found pronoun linked to a word of the context that is drawn at random: a friend without information."""
+    dialogue, mentions = queried(given).dialogue, queried(given).mentions
+    words = [
+        Mention(turn, start, end)
+        for turn, said in enumerate(dialogue.turns[:-1])
+        for start, end in words_in(said.text)
+        if said.text[start:end].isalnum() and said.text[start:end].lower() not in _REPLACED | _NO_NOUN
+    ]
+    draw = random.Random(f"{dialogue.id} {seed}")
+    return [Link(mention, draw.choice(words) if words else None) for mention in mentions]
 
 
 def _words(text: str) -> frozenset[str]:

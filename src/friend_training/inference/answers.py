@@ -126,6 +126,15 @@ def roles_found(dialogue: Dialogue, predictions: Sequence[Prediction]) -> tuple[
     return tuple(found)
 
 
+def left_unless_sure(made: RewriteMade, utterance: str, unless_sure: float) -> RewriteMade:
+    """The rewrite, or, where that is less sure, the utterance as it is, with what is left of the probability."""
+    if not 0 <= unless_sure <= 1:
+        raise DataError(f"unless_sure is {unless_sure}, expected a probability from 0 to 1")
+    if made.text == utterance or made.confidence >= unless_sure:
+        return made
+    return RewriteMade(utterance, 1 - made.confidence, (), ())
+
+
 def rewrite_made(dialogue: Dialogue, predictions: Sequence[Prediction]) -> RewriteMade:
     """The rewriter's prediction for one dialogue."""
     [prediction] = predictions

@@ -21,6 +21,7 @@ from torch.export import Dim
 from friend_training import __version__
 from friend_training.analysis.metrics import metric_spec
 from friend_training.errors import ConfigError, MissingPackageError
+from friend_training.inference.condense import save_settings
 from friend_training.inference.transformers_model import FriendTrainedConfig, FriendTrainedModel
 from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
@@ -33,6 +34,7 @@ from friend_training.study.open import open_task
 from friend_training.study.sections import PretrainedEncoderConfig
 from friend_training.tasks.csrl.model import RoleBatch
 from friend_training.tasks.rewriting.model import RewriteBatch
+from friend_training.tasks.rewriting.word_task import WordRewritingDefinition
 from friend_training.types import ROLES, Dialogue, Predicate, Turn
 
 TITLES: dict[str, str] = {
@@ -251,11 +253,18 @@ LOADED_BY = {
     "token-classification": (
         'from transformers import pipeline\n\nprint(pipeline("token-classification", "this folder")("some words"))'
     ),
+    "rewriting-by-words": """\
+from friend_training import load_rewriter
+
+rewrite = load_rewriter("this folder")
+history = ["Who wrote Emma?", "Jane Austen."]
+found = rewrite(history, "When was she born?", unless_sure=0.5)  # a rewrite that is less sure is not made
+print(found.text, found.probability, found.changed)""",
     "estimator": (
         'import skops.io\n\nmodel = skops.io.load("this folder/model.skops")\nprint(model.predict(["a text"]))'
     ),
 }
-"""The kinds that leave as a folder of another library's, with the program that loads it."""
+"""The kinds that leave as a folder of another library's, or of ours, with the program that loads it."""
 
 
 def _export_own(config: FriendsConfig, study: Path, task: str, out: Path, method: str | None, device: str) -> None:
@@ -268,6 +277,9 @@ def _export_own(config: FriendsConfig, study: Path, task: str, out: Path, method
     run = Run.open(method_folder(study, opened.method))
     with atomic_folder(out) as new:
         opened.task.save(new)
+        if kind == "rewriting-by-words":
+            rewriter = cast(TorchTask, opened.task)
+            save_settings(cast(WordRewritingDefinition, rewriter.definition), rewriter.settings.precision, new)
         if kind == "estimator" and not (new / "model.skops").is_file():
             raise ConfigError(f"task {task!r}: skops does not trust this model, so it cannot leave the run")
         card = own_card(config, task, opened.method, opened.iteration, run)

@@ -19,6 +19,7 @@ from friend_training.inference.answers import (
     Agreement,
     GivenDialogue,
     GivenPredicate,
+    GivenTurn,
     Judged,
     Numbered,
     PredicateAgreement,
@@ -27,10 +28,12 @@ from friend_training.inference.answers import (
     RolesFound,
     as_dialogue,
     in_parts,
+    left_unless_sure,
     question,
     rewrite_made,
     roles_found,
 )
+from friend_training.inference.condense import Asked, Condensed, condense
 from friend_training.inference.predicates import default_finder, no_finder
 from friend_training.inference.trained_tasks import TrainedTasks, selector_at
 from friend_training.nn.devices import AUTO
@@ -171,11 +174,16 @@ class Friends:
         self.run, self.config, self.tasks, self.method = run, config, tasks, method
         self._ltp = ltp
 
-    def rewrite(self, dialogue: GivenDialogue) -> RewriteMade:
-        """The last turn as it reads without the turns before it."""
-        [answer] = self.answer([Question("rewrite", as_dialogue(dialogue))])
+    def rewrite(self, dialogue: GivenDialogue, *, unless_sure: float = 0.0) -> RewriteMade:
+        """The last turn as it reads without the turns before it, or as it is where a rewrite is less sure than that."""
+        given = as_dialogue(dialogue)
+        [answer] = self.answer([Question("rewrite", given)])
         assert isinstance(answer, RewriteMade)
-        return answer
+        return left_unless_sure(answer, given.utterance.text, unless_sure)
+
+    def condense(self, history: Sequence[GivenTurn], question: str, *, unless_sure: float = 0.0) -> Condensed:
+        """The question as it can be understood without the turns before it, oldest first."""
+        return condense(self.tasks["rewriting"], [Asked(history, question, unless_sure)])[0]
 
     def roles(
         self, dialogue: GivenDialogue, predicates: Sequence[GivenPredicate] | None = None

@@ -12,6 +12,8 @@ from friend_training.core.friendship import Friendship
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Prediction, Task
 from friend_training.errors import DataError
+from friend_training.inference.answers import GivenTurn
+from friend_training.inference.condense import Asked, Condensed, condense, rewriter_of
 from friend_training.loop.labelling import label_shard
 from friend_training.runs.store import scores_of, with_decisions
 from friend_training.study.config import FriendsConfig
@@ -94,6 +96,10 @@ class TrainedTasks:
             for chunk in chunks(asked)
             for units in self.tasks[task].predict(chunk)
         ]
+
+    def condense(self, history: Sequence[GivenTurn], question: str, *, unless_sure: float = 0.0) -> Condensed:
+        """The question as it can be understood without the turns before it, oldest first, by the task that rewrites."""
+        return condense(rewriter_of(self.tasks), [Asked(history, question, unless_sure)])[0]
 
     def agreement(self, inputs: Sequence[Any]) -> list[list[UnitAgreement]]:
         """What every task says of each input, and how far the friends agree."""

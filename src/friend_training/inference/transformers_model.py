@@ -15,6 +15,7 @@ from friend_training.inference.answers import (
     RewriteMade,
     RolesFound,
     as_dialogue,
+    left_unless_sure,
     rewrite_made,
     roles_found,
 )
@@ -108,11 +109,12 @@ class FriendTrainedModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.task.device = self.device  # whoever owns a module may have moved it
         return self.task.predict(dialogues)
 
-    def rewrite(self, dialogue: GivenDialogue) -> RewriteMade:
-        """The last turn as it reads without the turns before it (a model of the task 'rewriting')."""
+    def rewrite(self, dialogue: GivenDialogue, *, unless_sure: float = 0.0) -> RewriteMade:
+        """The last turn as it reads without the turns before it, or as it is where a rewrite is less sure than that
+        (a model of the task 'rewriting')."""
         self._expect("rewriting")
         given = as_dialogue(dialogue)
-        return rewrite_made(given, self.predict([given])[0])
+        return left_unless_sure(rewrite_made(given, self.predict([given])[0]), given.utterance.text, unless_sure)
 
     def roles(self, dialogue: GivenDialogue, predicates: Sequence[GivenPredicate]) -> tuple[RolesFound, ...]:
         """The arguments of the named predicates of the last turn (a model of the task 'csrl')."""

@@ -31,6 +31,7 @@ as many as `like` chose, drawn as many as `like` chose (of all, or of those that
 Labels = Literal[
     "own",
     "merged",
+    "merged-with-foreign",
     "checked",
     "answers",
     "checked-by-foreign",
@@ -45,16 +46,16 @@ Labels = Literal[
     "bridge",
     "friend",
 ]
-"""Whose labels a task is trained on: its own; its own and its friend's put together; those put together part by part, a
-part being taken that the friend confirms, that the friend answers, that a foreign friend confirms, or that anybody has;
-its own, of which what a friend disputes is left open;
+"""Whose labels a task is trained on: its own; its own and its friend's put together, or its own and those of a friend
+that knows nothing; those put together part by part, a part being taken that the friend confirms, that the friend
+answers, that a foreign friend confirms, or that anybody has; its own, of which what a friend disputes is left open;
 those that task and friend decide on together, or task and foreign friend, or task and bridge alone; the same with
 rewrites learnt edit by edit, with a friend that never errs in the friend's place, or only these, without a friend; the
 bridge's; or its friend's predictions as its own."""
 
-Friend = Literal["partner", "shuffled", "oracle", "gold-bridge", "none"]
+Friend = Literal["partner", "shuffled", "oracle", "perfect", "gold-bridge", "none"]
 """Who checks pseudo-labels: the other task, the other task's predictions for other inputs, hidden gold, the other task
-through a perfect bridge, or nobody."""
+as if it were never wrong, the other task through a perfect bridge, or nobody."""
 
 Second = Literal["other-head", "other-seed", "multitask"]
 """How a second model of a task differs from the first: in its head, in the seed of its Base, or it begins as
@@ -174,6 +175,7 @@ METHODS: dict[str, MethodSpec] = {
         like="fdt-merged",
         needs=("base", "fdt-merged"),
     ),
+    "merged-shuffled": replace(FDT, title="merged labels, random friend", labels="merged-with-foreign"),
     "sst-readers": MethodSpec(
         "two rewriters, no friend",
         "two-readers",
@@ -203,6 +205,8 @@ METHODS: dict[str, MethodSpec] = {
     "bridge-alone": MethodSpec("bridge alone", "score-only", needs=(), label_parts=0, bridge=True),
     "nothing-rewritten": MethodSpec("nothing rewritten", "score-only", needs=(), label_parts=0),
     "fdt-oracle": replace(FDT, title="FDT, oracle selection", friend="oracle"),
+    "fdt-perfect": replace(FDT, title="FDT, perfect friend", friend="perfect"),
+    "merged-perfect": replace(FDT, title="merged labels, perfect friend", labels="merged", friend="perfect"),
     "fdt-gold-bridge": replace(FDT, title="FDT, gold bridge", friend="gold-bridge"),
     "edits-perfect": replace(
         FDT, title="joint labels and edits, perfect friend", labels="joint-edits-with-gold", label_parts=20

@@ -328,7 +328,7 @@ def _sections(annotation: Any) -> list[type[Section]]:
     return [section for part in get_args(annotation) for section in _sections(part)]
 
 
-# The configs that come with the package, found wherever it is installed: those that need no data.
+# The configs that come with the package, found wherever it is installed: those that need no file of anybody's own.
 
 
 FOLDER = Path(__file__).parent

@@ -9,7 +9,7 @@ from friend_training.core.friendship import Friendship, Match, Propose
 from friend_training.core.task import Prediction
 from friend_training.data.splits import normalise
 from friend_training.errors import ConfigError
-from friend_training.friendships.coreference_rewriting import coreference_rewriting
+from friend_training.friendships.coreference_rewriting import coreference_rewriting, random_links, with_links
 from friend_training.friendships.labels import label_friendship, learned_means
 from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
 from friend_training.friendships.tags import span_friendship, tag_friendship
@@ -19,7 +19,7 @@ from friend_training.methods.registry import MethodSpec
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
 from friend_training.study.config import FriendsConfig
-from friend_training.study.run_data import RunData, gold_units, input_of
+from friend_training.study.run_data import HiddenGold, RunData, gold_units, input_of
 from friend_training.study.sections import (
     CoreferenceFriendshipConfig,
     GivenFriendshipConfig,
@@ -29,7 +29,7 @@ from friend_training.study.sections import (
     TagsFriendshipConfig,
     TreeTagsFriendshipConfig,
 )
-from friend_training.types import text_of
+from friend_training.types import CoreferenceExample, Dialogue, Link, text_of
 
 Variant = Callable[[Friendship], Friendship]
 
@@ -146,16 +146,21 @@ Learn = Callable[[LabelsFriendshipConfig], Table]
 """The table of a friendship whose meanings are learned."""
 
 
-def own_friendships(config: FriendsConfig, given: Mapping[str, Friendship], learn: Learn) -> list[StudyFriendship]:
-    """Those of a config; `given` are Python objects by name."""
-    return [_made(section, given, learn) for section in config.friendships]
+def own_friendships(
+    config: FriendsConfig, given: Mapping[str, Friendship], learn: Learn, audit: Audit | None = None
+) -> list[StudyFriendship]:
+    """Those of a config; `given` are Python objects by name, `audit` knows hidden gold for ceilings."""
+    hidden = audit if isinstance(audit, HiddenGold) else HiddenGold({})
+    return [_made(section, given, learn, hidden, config.seed) for section in config.friendships]
 
 
 def name_of(section: PairConfig) -> str:
     return section.name or f"{section.first}-{section.second}"
 
 
-def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyFriendship:
+def _made(
+    section: Any, given: Mapping[str, Friendship], learn: Learn, hidden: HiddenGold, seed: int
+) -> StudyFriendship:
     name = name_of(section)
     match section:
         case GivenFriendshipConfig():
@@ -172,7 +177,7 @@ def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyF
             make = tag_friendship if section.kind == "tags" else span_friendship
             return StudyFriendship(make(section.first, section.second, section.means, name=name))
         case CoreferenceFriendshipConfig():
-            return _coreference_rewriting(section, name)
+            return _coreference_rewriting(section, name, hidden, seed)
         case ParsersFriendshipConfig():
             parsers = partial(constituency_dependency, section.scoring, first=section.first, second=section.second)
             return StudyFriendship(
@@ -186,15 +191,26 @@ def _made(section: Any, given: Mapping[str, Friendship], learn: Learn) -> StudyF
     raise ConfigError(f"friendship {name!r}: kind {section.kind} is not known")
 
 
-def _coreference_rewriting(section: CoreferenceFriendshipConfig, name: str) -> StudyFriendship:
+def _coreference_rewriting(
+    section: CoreferenceFriendshipConfig, name: str, hidden: HiddenGold, seed: int
+) -> StudyFriendship:
     pair = (section.first, section.second)
-    made = {
-        "own": coreference_rewriting(*pair),
-        "merged": coreference_rewriting(*pair, merged=True),
-        "joint": coreference_rewriting(*pair, joint=section.match_weight),
+    own = replace(coreference_rewriting(*pair), name=name)
+    merged = replace(coreference_rewriting(*pair, merged=True), name=name)
+    joint = replace(coreference_rewriting(*pair, joint=section.match_weight), name=name)
+    variants: dict[str, Variant] = {
+        "merged": lambda _: merged,
+        "joint": lambda _: joint,
+        "merged-with-foreign": lambda _: with_links(merged, partial(random_links, seed=seed)),
     }
-    own, merged, joint = (replace(one, name=name) for one in made.values())
-    return StudyFriendship(own, {"merged": lambda _: merged, "joint": lambda _: joint})
+    if section.second in hidden.entities:
+        gold = partial(_hidden_links, hidden.entities[section.second])
+        variants["perfect"] = lambda friendship: with_links(friendship, gold)
+    return StudyFriendship(own, variants)
+
+
+def _hidden_links(entities: Mapping[str, CoreferenceExample], given: Dialogue) -> Sequence[Link]:
+    return [link for _, link in gold_units(entities[given.id])] if given.id in entities else ()
 
 
 def means_step(section: PairConfig) -> Prepare:

@@ -41,6 +41,8 @@ def wanted_balance(config: Config, data: RunData, task: Task) -> dict[str, float
     source = config.sections[task.name].balance
     if source == "none":
         return None
+    if isinstance(source, dict):
+        return source
     examples = data.tasks[task.name]
     return label_shares(task, examples.gold if source == "gold" else examples.dev)
 

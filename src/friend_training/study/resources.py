@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,8 @@ from friend_training.bridges.ltp import LtpParser
 from friend_training.core.limits import read_yaml
 from friend_training.core.task import FitPlan
 from friend_training.data.catalogue import model_source
-from friend_training.errors import RunError
+from friend_training.data.summary import fingerprint
+from friend_training.errors import DataError, RunError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape, WordEncoderShape, pretrain_encoder, pretrain_word_encoder
 from friend_training.nn.task import TorchTask
@@ -24,12 +26,14 @@ from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
 from friend_training.study.config import CaseStudyConfig, FriendsConfig, recorded_form
 from friend_training.study.folders import open_or_create, shared_resources
-from friend_training.study.kinds import training_settings
-from friend_training.study.run_data import RunData, bridge_data, input_of
+from friend_training.study.kinds import Given, make_task, training_settings
+from friend_training.study.run_data import RunData, bridge_data, input_of, unlabeled
 from friend_training.study.sections import (
+    Config,
     HanlpBridgeConfig,
     LtpBridgeConfig,
     PretrainedEncoderConfig,
+    RepetitionsConfig,
     SentenceTaskConfig,
     TrainedBridgeConfig,
 )
@@ -195,6 +199,74 @@ def _digest_of(folder: Path) -> dict[str, str]:
     return {"digest": checkpoint_digest(folder)}
 
 
+# A start from unlabeled dialogues, for tasks whose config asks for one; the same for all seeds.
+
+
+HELD_BACK = 200
+"""So many of the repetitions tell when their training is at its best."""
+
+
+def repetition_starts(
+    config: FriendsConfig, data: RunData, run: Run, folder: Path | None, data_dir: Path | None, listener: Relay
+) -> dict[str, Path]:
+    """The checkpoints that Bases go on from, by task; made in the run or in a folder that several runs share."""
+    wanted = {name: _start_name(config, name) for name in config.tasks if _repetitions(config, name) is not None}
+    if not wanted:
+        return {}
+    made_in = run if folder is None else _shared(folder, config)
+    found: dict[str, Path] = {}
+    for name, start in wanted.items():
+        step = Prepare(start)
+        locked = nullcontext() if folder is None or made_in.result(step) is not None else made_in.locked()
+        learn = partial(_learn_repetitions, config, data, name, made_in, data_dir or Path(), listener.worked)
+        with locked, listener.step(step):
+            made = made_in.do(step, learn)
+        check_checkpoint(made_in.folder / start, made.get("digest"))
+        found[name] = made_in.folder / start
+    return found
+
+
+def _repetitions(config: FriendsConfig, name: str) -> RepetitionsConfig | None:
+    return getattr(config.tasks[name], "repetitions", None)
+
+
+def _start_name(config: FriendsConfig, name: str) -> str:
+    """With all that the start depends on."""
+    section: Any = config.tasks[name]
+    of = [
+        section.kind,
+        section.encoder,
+        section.max_length,
+        section.repetitions.model_dump(),
+        section.training.model_dump(),
+    ]
+    return f"repetitions-{name}-{fingerprint(of)[:8]}"
+
+
+def _learn_repetitions(
+    config: FriendsConfig, data: RunData, name: str, run: Run, base: Path, progress: Progress
+) -> dict[str, Any]:
+    asked = _repetitions(config, name)
+    assert asked is not None, "asked for"
+    task: Any = make_task(config, name, Given(base=base))
+    task.progress = progress
+    examples = task.definition.repeated(
+        unlabeled(config, data.tasks, asked.file, base), most=asked.most, seed=RESOURCE_SEED
+    )
+    if len(examples) <= HELD_BACK:
+        raise DataError(
+            f"tasks.{name}.repetitions: {len(examples)} turns repeat what was said before, {HELD_BACK + 1} are needed",
+            path=base / asked.file,
+        )
+    plan = FitPlan(seed=RESOURCE_SEED, steps=asked.steps, restart=True)
+    summary = task.fit(examples[HELD_BACK:], (), dev=examples[:HELD_BACK], plan=plan)
+    folder = run.folder / _start_name(config, name)
+    with atomic_folder(folder, replace=True) as new:
+        task.save(new)
+    held_back = dict(task.evaluate(examples[:HELD_BACK]))
+    return {"examples": len(examples), "steps": summary.steps, "held_back": held_back, **_digest_of(folder)}
+
+
 # Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
 
 
@@ -288,7 +360,7 @@ def _told(listener: Relay, step: Prepare, steps: Sequence[Prepare]) -> AbstractC
     return listener.step(step) if step in steps else nullcontext()
 
 
-def _shared(resources: Path, config: CaseStudyConfig) -> Run:
+def _shared(resources: Path, config: Config) -> Run:
     """Runs that are started at the same moment all find the folder missing: one of them makes it."""
     with one_at_a_time(resources) if is_first() else nullcontext():  # the others of this run wait for what it makes
         return open_or_create(resources, config, {})

@@ -7,7 +7,7 @@ unless the config keeps it: a pseudo-label of a test text would be a peek at tes
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from friend_training.core.pool import Inputs
 from friend_training.core.selector import gold_shares, shares_of_kinds
 from friend_training.core.task import Input, Prediction, Task
 from friend_training.data import tables
-from friend_training.data.read import read_examples
+from friend_training.data.benchmarks import dialogues_in, named_part
 from friend_training.data.sharded_pool import ShardedPool
 from friend_training.data.splits import normalise
 from friend_training.data.summary import fingerprint
@@ -26,7 +26,7 @@ from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig
 from friend_training.study.kinds import Given, kind_of, make_task, pool_view, read_file
 from friend_training.study.sections import OwnTaskConfig
-from friend_training.tasks.coreference.task import gold_link_units
+from friend_training.tasks.coreference.task import dialogue_of, gold_link_units, link_is_right
 from friend_training.tasks.csrl.model import unit_id
 from friend_training.tasks.csrl.task import kind_of_roles
 from friend_training.tasks.rewriting.task import kind_of_text
@@ -36,7 +36,6 @@ from friend_training.types import (
     Dialogue,
     Heads,
     HeadsExample,
-    Link,
     Rewrite,
     RewritingExample,
     Roles,
@@ -45,6 +44,7 @@ from friend_training.types import (
     TagsExample,
     Tree,
     TreeExample,
+    dialogue_group,
     text_of,
 )
 
@@ -169,17 +169,12 @@ def gold_units(example: Any) -> list[tuple[str, Any]]:
 
 def is_right(label: Any, gold: Any) -> bool:
     """Right means entirely right: every argument of a predicate, the whole rewritten utterance, every phrase,
-    head or tag of a sentence that is not left open. Of a link an antecedent that overlaps the gold one is."""
+    head or tag of a sentence that is not left open."""
     match label:
         case Roles():
             return set(label.arguments) == set(gold.arguments)
         case Rewrite():
             return bool(label.text == gold)
-        case Link(antecedent=place):
-            other = gold.antecedent
-            if place is None or other is None:
-                return place is other
-            return bool(place.turn == other.turn and min(place.end, other.end) > max(place.start, other.start))
         case Heads():
             return not _wrong(label.heads, gold.heads, label.unsure)
         case Tags():
@@ -202,19 +197,27 @@ def _wrong(label: Sequence[Any], gold: Sequence[Any], unsure: Sequence[int]) -> 
 class HiddenGold:
     """Which predictions are right, by gold labels that training and selection do not see; None: nobody knows.
 
-    An audit of the core, and picklable: workers that label take it along.
+    An audit of the core, and picklable: workers that label take it along. Links of found mentions are right or wrong by
+    the entities of their dialogue, which `entities` has by task and dialogue.
     """
 
     labels: Mapping[str, Mapping[str, Any]]
+    entities: Mapping[str, Mapping[str, CoreferenceExample]] = field(default_factory=dict)
 
     def __call__(self, task: str, prediction: Prediction) -> bool | None:
+        if task in self.entities:
+            example = self.entities[task].get(dialogue_of(prediction.unit))
+            return None if example is None else link_is_right(prediction.label, example)
         gold = self.labels.get(task, {}).get(prediction.unit)
         return None if gold is None else is_right(prediction.label, gold)
 
 
 def hidden_gold(examples: Mapping[str, Iterable[Any]]) -> HiddenGold:
     """An audit by examples of each task."""
-    return HiddenGold({task: dict(unit for one in of for unit in gold_units(one)) for task, of in examples.items()})
+    known = {task: list(of) for task, of in examples.items()}
+    labels = {task: dict(unit for one in of for unit in gold_units(one)) for task, of in known.items()}
+    linked = {task: of for task, of in known.items() if of and isinstance(of[0], CoreferenceExample)}
+    return HiddenGold(labels, {task: {one.dialogue.id: one for one in of} for task, of in linked.items()})
 
 
 def label_shares(task: Task, examples: Sequence[Any]) -> dict[str, float]:
@@ -278,7 +281,16 @@ def _task_data(config: FriendsConfig, name: str, section: OwnTaskConfig, base: P
         if getattr(section, part) is None:
             raise ConfigError(f"tasks.{name}.{part}: a file of labelled examples is needed here")
     parts = [_examples(config, name, base, str(part)) for part in (section.gold, section.dev, section.test)]
-    return TaskData(draw_examples(parts[0], section.draw, seed=f"{name} {config.seed}"), parts[1], parts[2])
+    return TaskData(_drawn(parts[0], section.draw, seed=f"{name} {config.seed}"), parts[1], parts[2])
+
+
+def _drawn(examples: list[Any], count: int | None, *, seed: str) -> list[Any]:
+    """So many examples; of dialogues so many with all their cuts."""
+    if not examples or not isinstance(input_of(examples[0]), Dialogue):
+        return draw_examples(examples, count, seed=seed)
+    group = [dialogue_group(input_of(example).id) for example in examples]
+    kept = set(draw_examples(list(dict.fromkeys(group)), count, seed=seed))
+    return [example for example, of in zip(examples, group, strict=True) if of in kept]
 
 
 def base_of(config: FriendsConfig, *folders: Path | None) -> Path | None:
@@ -295,7 +307,9 @@ def with_seed(file: str, config: FriendsConfig) -> str:
 
 def _examples(config: FriendsConfig, name: str, base: Path, file: str) -> list[Any]:
     path = base / with_seed(file, config)
-    examples = read_file(config, name, path)
+    examples = named_part(file, path)
+    if examples is None:
+        examples = read_file(config, name, path)
     if not examples:
         raise DataError(f"no example of task {name} is in this file", path=path)
     twice = [id for id, count in Counter(input_of(one).id for one in examples).items() if count > 1]
@@ -330,10 +344,8 @@ def _pool(
         return inputs, None, notes
     section = config.pool
     if pool_view(config) == "dialogue":
-        if section.hidden:
-            raise ConfigError("pool.hidden: a file of dialogues has no columns of labels")
-        inputs, notes = _usable(config, list(read_examples(path, "dialogue").examples), tasks, path)
-        return inputs, None, notes
+        inputs, notes = _usable(config, dialogues_in(section.file, path), tasks, path)
+        return inputs, _hidden_of(config, base, {one.id for one in inputs}), notes
     rows = list(tables.rows_of(path))
     words = section.words if pool_view(config) == "words" else None
     all_inputs: list[Any] = (
@@ -348,6 +360,21 @@ def _pool(
                 hidden[task][one.id] = kind_of(config, task).hidden(row, column)
     inputs, notes = _usable(config, all_inputs, tasks, path)
     return inputs, HiddenGold(hidden) if hidden else None, notes
+
+
+def unlabeled(config: FriendsConfig, tasks: Mapping[str, TaskData], file: str, base: Path) -> list[Dialogue]:
+    """The dialogues of a file or a part of a named split, but for those that stand in dev or test of a task."""
+    dialogues = dialogues_in(file, base / with_seed(file, config))
+    return _without_held_out(dialogues, {name: replace(one, gold=()) for name, one in tasks.items()})[0]
+
+
+def _hidden_of(config: FriendsConfig, base: Path, pool: set[str]) -> Audit | None:
+    """Gold of the pool's own dialogues, from files of labelled examples."""
+    found = {
+        task: [one for one in _examples(config, task, base, file) if input_of(one).id in pool]
+        for task, file in config.pool.hidden.items()
+    }
+    return hidden_gold(found) if found else None
 
 
 def _usable(

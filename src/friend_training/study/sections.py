@@ -419,9 +419,9 @@ class TaskConfig(Section):
     """The paper's α and β: what confidence weighs in the score; the match with the friend weighs the rest."""
     content: Literal["any", "only"] = "only"
     """Whether any label may be chosen, or only one that says something: an argument, an insertion."""
-    balance: Literal["none", "gold", "dev"] = "none"
+    balance: Literal["none", "gold", "dev"] | dict[str, Share] = "none"
     """Whether labels of each kind (an argument in another turn or none; a rewrite that changes something or not) are
-    chosen as often as gold has them, or dev, for a domain that gold is not of."""
+    chosen as often as gold has them, or dev, for a domain that gold is not of, or in shares of your own."""
     selection: SelectionConfig = SelectionConfig()
     """How pseudo-labels are chosen by methods that compare with a friend."""
     training: TrainingConfig = TrainingConfig()
@@ -507,7 +507,8 @@ TEXT_RATE = 4e-5
 
 
 class OwnTaskConfig(TaskConfig):
-    """A task whose examples are files of your own. Paths begin at --data-dir, or at the config's folder."""
+    """A task whose examples are files of your own, or parts of the named splits of public data
+    (mudoco-few-shot/links-dev). Paths begin at --data-dir, or at the config's folder."""
 
     gold: str | None = None
     """Labelled examples to train on: CSV, TSV, JSONL or Parquet; gzip too. {seed} in a path is the run's seed."""
@@ -516,7 +517,7 @@ class OwnTaskConfig(TaskConfig):
     test: str | None = None
     """The same for test, which nothing is chosen by."""
     draw: Count | None = None
-    """So many examples of gold are drawn with the seed; null takes all there are."""
+    """So many examples of gold are drawn with the seed, of dialogues so many with all their turns; null takes all."""
     id: str | None = None
     """The column of the ids; null makes ids of the file's name and the row."""
 
@@ -610,15 +611,34 @@ class TaggingConfig(SentenceTaskConfig):
     """The column of the tags, one for each word."""
 
 
-class WordRewritingConfig(OwnTaskConfig):
-    """Rewriting of the last turn of a dialogue by words, for languages with blanks between words."""
+class RepetitionsConfig(Section):
+    """Unlabeled dialogues whose repetitions are made into labels (tasks/repetitions.py)."""
 
-    kind: Literal["rewriting-by-words"]
-    """A rewriter of a dialogue's last turn that copies whole words."""
+    file: str
+    """A file of dialogues, or a part of a named split, in the task's language: English."""
+    steps: Count = 700
+    """Training steps."""
+    most: Count = 4500
+    """So many dialogues at most."""
+
+
+class DialogueTaskConfig(OwnTaskConfig):
+    """A task that labels the last turn of a dialogue, on any encoder."""
+
     encoder: str
     """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
     max_length: Annotated[int, Field(ge=8)] = 125
     """Tokens of a dialogue that the model sees, special ones included; the oldest are cut."""
+    repetitions: RepetitionsConfig | None = None
+    """What Base learns before gold, once for all seeds: to undo pronouns that were put where a turn repeats an earlier
+    one. Null: it begins with the encoder."""
+
+
+class WordRewritingConfig(DialogueTaskConfig):
+    """Rewriting of the last turn of a dialogue by words, for languages with blanks between words."""
+
+    kind: Literal["rewriting-by-words"]
+    """A rewriter of a dialogue's last turn that copies whole words."""
     unless_sure: Share = 0.0
     """A rewrite that is less sure than this leaves the utterance as it is."""
     metric: Literal["em", "needed_em", "edit_f1"] = "edit_f1"
@@ -627,15 +647,11 @@ class WordRewritingConfig(OwnTaskConfig):
     """Whether any label may be chosen, or only one that inserts something."""
 
 
-class CoreferenceConfig(OwnTaskConfig):
+class CoreferenceConfig(DialogueTaskConfig):
     """What each mention of the last turn of a dialogue stands for."""
 
     kind: Literal["coreference"]
     """A model that links each mention of a dialogue's last turn to an earlier span, or to nothing."""
-    encoder: str
-    """The encoder's folder, its name below FRIEND_TRAINING_MODELS, or its name on the hub."""
-    max_length: Annotated[int, Field(ge=8)] = 125
-    """Tokens of a dialogue that the model sees, special ones included; the oldest are cut."""
     metric: Literal["link_f1", "accuracy", "conll"] = "link_f1"
     """The score on dev that stops training and compares iterations."""
     content: Literal["any", "only"] = "any"
@@ -823,7 +839,7 @@ class PoolConfig(Section):
     id: str | None = None
     """The column of the ids; null makes ids of the file's name and the row."""
     hidden: dict[PlainName, str] = {}
-    """Columns of gold labels by task, for counting only."""
+    """Columns of gold labels by task, for counting only; where tasks read dialogues, files of labelled examples."""
     most: Count | None = None
     """So many inputs, drawn with the seed; null takes all."""
     held_out: Literal["dropped", "kept"] = "dropped"

@@ -26,7 +26,7 @@ from friend_training.study.csrl_rewriting import PaperPair, paper_pair
 from friend_training.study.folders import method_folder, methods_there
 from friend_training.study.friends import StudyFriendship, learn_table, own_friendships
 from friend_training.study.kinds import Given, make_task
-from friend_training.study.resources import word_encoder
+from friend_training.study.resources import repetition_starts, word_encoder
 from friend_training.study.run_data import Objects, RunData, all_own_gold
 from friend_training.study.sections import Config, LocalEngineConfig, RayEngineConfig
 
@@ -75,6 +75,7 @@ def set_up(
     else:
         assert isinstance(config, FriendsConfig), "there is no other"
         all_gold, encoder = partial(all_own_gold, config, data_dir), word_encoder(config, data, run, listener)
+        starts = repetition_starts(config, data, run, resources, data_dir, listener)
 
     def new_task(name: str, second: bool = False) -> Task:
         shared = None if getattr(config.sections[name], "encoder", None) else encoder
@@ -92,7 +93,7 @@ def set_up(
             return [paper.friendship]
         assert isinstance(config, FriendsConfig), "there is no other"
         return own_friendships(
-            config, objects.friendships, lambda section: learn_table(run, section, data, pool_labels)
+            config, objects.friendships, lambda section: learn_table(run, section, data, pool_labels), data.audit
         )
 
     def pool_labels(name: str) -> list[Any]:

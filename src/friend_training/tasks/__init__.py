@@ -8,6 +8,7 @@ text_classification, token_classification    on any encoder; transformers loads 
 estimators        any model with `fit` and `predict_proba`, such as scikit-learn's
 sources           friends that are never trained: rules, files of answers, services
 dialogue_input    dialogues as tokens, for csrl, rewriting and coreference; pointing at spans of words
+repetitions       gold of coreference and rewriting made of what unlabeled dialogues say again
 auto_classifier   the network of both classification tasks: transformers' own
 """
 

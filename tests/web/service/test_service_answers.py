@@ -96,7 +96,7 @@ def test_pages_load_nothing_from_elsewhere(client: TestClient) -> None:
         assert "https://" not in foreign
         assert "innerHTML" not in foreign
     described = client.get("/openapi.json").json()["paths"]
-    assert set(described) == {"/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics"}
+    assert set(described) == {"/v1/condense", "/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics"}
 
 
 def test_with_a_token(friends: Friends) -> None:
@@ -131,3 +131,11 @@ def test_a_run_without_bridge_and_finder(tmp_path: Path, tiny_encoder: Path, mon
         refused = client.post("/v1/roles", json={"turns": TURNS})
         assert (refused.status_code, "no way to find them" in refused.json()["error"]) == (422, True)
         assert client.post("/v1/roles", json={"turns": TURNS, "predicates": ["来"]}).status_code == 200
+
+
+def test_condense(client: TestClient, friends: Friends) -> None:
+    answer = client.post("/v1/condense", json={"history": TURNS[:1], "question": TURNS[1]})
+    assert answer.status_code == 200
+    made = friends.rewrite(TURNS)
+    assert answer.json()["text"] == made.text == friends.condense(TURNS[:1], TURNS[1]).text
+    assert friends.rewrite(TURNS, unless_sure=1.0).text == TURNS[1]

@@ -26,6 +26,7 @@ from friend_training.tasks.coreference.model import (
     log_likelihood_of_links,
 )
 from friend_training.tasks.dialogue_input import render_all
+from friend_training.tasks.repetitions import repeated_links
 from friend_training.types import CoreferenceExample, Dialogue, Link, Mention, Mentioned, dialogue_group
 
 CoreferenceMetric = Literal["link_f1", "accuracy", "conll"]
@@ -33,6 +34,11 @@ CoreferenceMetric = Literal["link_f1", "accuracy", "conll"]
 
 def unit_of(dialogue: Dialogue, mention: Mention) -> str:
     return f"{dialogue.id}#{mention.start}-{mention.end}"
+
+
+def dialogue_of(unit: str) -> str:
+    """The id of the dialogue that a unit belongs to."""
+    return unit.rpartition("#")[0]
 
 
 def gold_link_units(example: CoreferenceExample) -> list[tuple[str, Link]]:
@@ -47,6 +53,8 @@ class CoreferenceDefinition:
     """
 
     label_type = Link
+    repeated = staticmethod(repeated_links)
+    """Makes gold of what unlabeled dialogues say again."""
 
     def __init__(
         self,
@@ -193,6 +201,21 @@ def _named(place: Mention, mention: Mention, home: Mapping[Mention, tuple[Mentio
     }
     own = home.get(mention, ())
     return max(shared, key=lambda one: (one in own, shared[one]), default=place)
+
+
+def link_is_right(link: Link, example: CoreferenceExample) -> bool | None:
+    """Whether the antecedent overlaps an earlier mention of the same entity; None: gold does not know the mention."""
+    clusters = without_speakers(example).clusters
+    own = [cluster for cluster in clusters if any(_overlap(one, link.mention) for one in cluster)]
+    if not own:
+        return None
+    if link.antecedent is None:
+        return not any(one < link.mention and not _overlap(one, link.mention) for cluster in own for one in cluster)
+    return any(_overlap(one, link.antecedent) for cluster in own for one in cluster)
+
+
+def _overlap(one: Mention, other: Mention) -> bool:
+    return one.turn == other.turn and min(one.end, other.end) > max(one.start, other.start)
 
 
 def coreference_task(

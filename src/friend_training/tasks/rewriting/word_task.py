@@ -29,6 +29,7 @@ from friend_training.tasks.dialogue_input import (
     render_all,
     span_logs,
 )
+from friend_training.tasks.repetitions import repeated_rewrites
 from friend_training.tasks.rewriting.edits import (
     FUNCTION_WORDS,
     apply_word_script,
@@ -108,6 +109,8 @@ class WordRewritingDefinition:
     """
 
     label_type = Rewrite
+    repeated = staticmethod(repeated_rewrites)
+    """Makes gold of what unlabeled dialogues say again."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The service: JSON over HTTP for the models of a run, its own description, its state and counts, and a page."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,15 +18,28 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from friend_training import __version__
 from friend_training.errors import FriendTrainingError
-from friend_training.inference.answers import Agreement, Kind, Question, RewriteMade, as_dialogue, question
+from friend_training.inference.answers import (
+    Agreement,
+    Kind,
+    Question,
+    RewriteMade,
+    as_dialogue,
+    left_unless_sure,
+    question,
+)
+from friend_training.inference.condense import Asked as QuestionAsked
+from friend_training.inference.condense import condense, rewriter_of
 from friend_training.inference.model import Answer, Friends
 from friend_training.inference.predicates import no_finder
 from friend_training.inference.trained_tasks import TrainedTasks, as_input, label_as_json
+from friend_training.types import Rewrite
 from friend_training.web.server import guarded, refusal
 from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import (
     BODY_BYTES,
     Comparisons,
+    CondensedQuestion,
+    CondenseSent,
     DialogueSent,
     Health,
     InputsSent,
@@ -207,7 +220,9 @@ def add_pages(app: FastAPI, pages: Mapping[str, str] = PAGES) -> None:
         return Response(contents[name], media_type=f"{LOADED[name]}; charset=utf-8")
 
 
-ENDPOINTS = frozenset({"/v1/rewrite", "/v1/roles", "/v1/predict", "/v1/agreement", "/health", "/metrics", "/"})
+ENDPOINTS = frozenset(
+    {"/v1/condense", "/v1/rewrite", "/v1/roles", "/v1/predict", "/v1/agreement", "/health", "/metrics", "/"}
+)
 
 
 STRANGERS: dict[int | str, dict[str, Any]] = {
@@ -275,6 +290,15 @@ def _add_models(app: FastAPI, desk: Desk) -> None:
         assert isinstance(answer, RewriteMade)
         return answer
 
+    async def condensed(sent: CondenseSent) -> CondensedQuestion:
+        asked = DialogueSent.model_construct(turns=[*sent.history, sent.question])
+        answer = await desk.ask("rewrite", asked)
+        assert isinstance(answer, RewriteMade)
+        made = left_unless_sure(answer, sent.question, sent.unless_sure)
+        return CondensedQuestion(text=made.text, probability=made.confidence, changed=made.text != sent.question)
+
+    _add_condense(app, condensed)
+
     @app.post("/v1/roles", responses=REFUSALS, tags=["models"], summary="Label semantic roles")
     async def roles(sent: QuestionSent) -> RolesAnswer:
         """The arguments of each predicate of the last turn, wherever in the dialogue they stand."""
@@ -288,6 +312,14 @@ def _add_models(app: FastAPI, desk: Desk) -> None:
         answer = await desk.ask("agreement", sent)
         assert isinstance(answer, Agreement)
         return answer
+
+
+def _add_condense(app: FastAPI, condense_one: Callable[[CondenseSent], Awaitable[CondensedQuestion]]) -> None:
+    @app.post("/v1/condense", responses=REFUSALS, tags=["models"], summary="Put a question before a search")
+    async def condensed(sent: CondenseSent) -> CondensedQuestion:
+        """The question as it can be understood without the conversation before it."""
+        as_dialogue([*sent.history, sent.question])  # what no model can read is refused
+        return await condense_one(sent)
 
 
 def _add_state(app: FastAPI, state: Health | TasksHealth, metrics: Metrics) -> None:
@@ -315,14 +347,16 @@ def _add_state(app: FastAPI, state: Health | TasksHealth, metrics: Metrics) -> N
 # Runs of any other tasks.
 
 
-Asked = TaskSent | InputsSent
+Asked = TaskSent | InputsSent | CondenseSent
+
+Told = Labels | Comparisons | CondensedQuestion
 
 
 def make_tasks_app(models: TrainedTasks, *, token: str | None = None, limits: Limits | None = None) -> FastAPI:
     """An app that answers for the models of a run of any tasks."""
     limits = limits or Limits()
     metrics = Metrics(lambda: batcher.waiting)
-    batcher: Batcher[Asked, Labels | Comparisons] = Batcher(partial(_answers, models), limits, metrics.worked_on)
+    batcher: Batcher[Asked, Told] = Batcher(partial(_answers, models), limits, metrics.worked_on)
 
     @asynccontextmanager
     async def working(app: FastAPI) -> AsyncIterator[None]:
@@ -360,13 +394,20 @@ def make_tasks_app(models: TrainedTasks, *, token: str | None = None, limits: Li
         assert isinstance(answer, Comparisons)
         return answer
 
+    async def condensed(sent: CondenseSent) -> CondensedQuestion:
+        answer = await answered(batcher, sent, "question")
+        assert isinstance(answer, CondensedQuestion)
+        return answer
+
+    if any(task.label_type is Rewrite for task in models.tasks.values()):
+        _add_condense(app, condensed)
     state = TasksHealth(status="ok", run=models.config.name, method=models.method, tasks=list(models.tasks))
     _add_state(app, state, metrics)
     add_pages(app, {"/": "docs.html", "/docs": "docs.html"})
     return app
 
 
-def _inputs(sent: Asked) -> list[Any]:
+def _inputs(sent: TaskSent | InputsSent) -> list[Any]:
     """Called by their numbers, so that two may be the same; a wrong one is refused."""
     given = [one if isinstance(one, str) else one.model_dump(exclude_none=True) for one in sent.inputs]
     dialogues = [
@@ -378,8 +419,20 @@ def _inputs(sent: Asked) -> list[Any]:
     return [as_input(one, number) for number, one in enumerate(dialogues)]
 
 
-def _answers(models: TrainedTasks, asked: Sequence[Asked]) -> list[Labels | Comparisons]:
-    return [_labels(models, one) if isinstance(one, TaskSent) else _comparisons(models, one) for one in asked]
+def _answers(models: TrainedTasks, asked: Sequence[Asked]) -> list[Told]:
+    """Questions that came together are condensed together, which costs little more than one."""
+    questions = [number for number, one in enumerate(asked) if isinstance(one, CondenseSent)]
+    told: dict[int, Told] = {}
+    if questions:
+        sent = [one for one in asked if isinstance(one, CondenseSent)]
+        found = condense(rewriter_of(models.tasks), [QuestionAsked(**one.model_dump()) for one in sent])
+        told = {number: CondensedQuestion(**asdict(one)) for number, one in zip(questions, found, strict=True)}
+    for number, one in enumerate(asked):
+        if isinstance(one, TaskSent):
+            told[number] = _labels(models, one)
+        elif isinstance(one, InputsSent):
+            told[number] = _comparisons(models, one)
+    return [told[number] for number in range(len(asked))]
 
 
 def _labels(models: TrainedTasks, sent: TaskSent) -> Labels:

@@ -98,6 +98,33 @@ class DialogueSent(Message):
     turns: Turns
 
 
+HISTORY_CHARACTERS = 4_000
+"""What was answered before may be a passage; of what the model cannot see the oldest is cut."""
+
+
+SaidBefore = Annotated[str, Field(max_length=HISTORY_CHARACTERS, pattern=NO_CONTROLS)]
+
+
+class CondenseSent(Message):
+    """A question of a conversation."""
+
+    history: Annotated[
+        list[SaidBefore], Field(max_length=TURNS - 1, description="What was said before the question, oldest first.")
+    ]
+    question: Word
+    unless_sure: Annotated[
+        float, Field(ge=0, le=1, strict=False, description="A rewrite that is less sure than this is not made.")
+    ] = 0.0
+
+
+class CondensedQuestion(Message):
+    """What to search for, how sure the model is of it, and whether it is not what was asked."""
+
+    text: str
+    probability: float
+    changed: bool
+
+
 class QuestionSent(Message):
     """A dialogue to label."""
 
