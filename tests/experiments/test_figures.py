@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from friend_training.errors import ConfigError, DataError
-from friend_training.experiments.figures import Point, panels
+from friend_training.experiments.figures import Point, draw, panels
 
 Record = dict[str, Any]
 
@@ -79,11 +79,66 @@ def test_a_part_without_results_is_left_out(tmp_path: Path) -> None:
     assert only.title.startswith("CSRL")
 
 
+def own_record(variant: str, at: dict[str, float], method: str, seed: int, value: float, **thresholds: float) -> Record:
+    """Of three tasks of a user's own, one of which is a friend of both others; one is never trained."""
+    tasks: Record = {
+        "trees": {"kind": "constituency", "pick_threshold": thresholds.get("trees", 0.6)},
+        "mood": {"kind": "estimator", "metric": "macro_f1", "pick_threshold": thresholds.get("mood", {"share": 0.1})},
+        "words": {"kind": "answer-file", "pick_threshold": 0.6},
+    }
+    friendships = [{"first": "trees", "second": "mood"}, {"first": "words", "second": "trees"}]
+    metrics = {"trees.f1": value, "trees.precision": 1.0, "mood.accuracy": 2.0, "mood.macro_f1": value / 2}
+    return {
+        **({"variant": {"name": variant, "at": at, "set": []}} if variant else {}),
+        "config_id": variant,
+        "config": {"tasks": tasks, "friendships": friendships},
+        "method": method,
+        "seed": seed,
+        "metrics": metrics,
+    }
+
+
+def test_tasks_of_any_kind_have_a_panel_each_with_their_own_metric(tmp_path: Path) -> None:
+    records = [
+        own_record(f"at-{place}", {"trees": place, "mood": place}, method, seed, 10 * place + seed)
+        for place in (1, 2)
+        for method in ("fdt", "sst", "base")
+        for seed in (1, 2)
+    ]
+    trees, mood = panels(write(tmp_path, "strength", records))
+    assert (trees.title, mood.title) == ("Trees: strength of the base model", "Mood: strength of the base model")
+    assert (trees.y_label, mood.y_label) == ("F1", "macro F1")
+    assert [curve.label for curve in mood.curves] == ["Base", "SST", "FDT"]
+    assert mood.curves[0].points == (Point(1, (5.5, 6.0)), Point(2, (10.5, 11.0)))
+
+
+def test_thresholds_of_any_friends_are_told(tmp_path: Path) -> None:
+    records = [own_record(f"t{place}", {"trees": place}, "fdt", 1, 9, trees=place) for place in (0.4, 0.8)]
+    (trees,) = panels(write(tmp_path, "thresholds", records))
+    assert trees.x_label == "pick threshold of trees (its friend's: share 0.1, 0.6)"
+    records.append(own_record("other", {"trees": 0.5}, "fdt", 1, 9, trees=0.5, mood=0.3))
+    with pytest.raises(DataError, match="threshold of mood changes where that of trees is drawn"):
+        panels(write(tmp_path, "thresholds", records))
+
+
+def test_without_a_figure_methods_stand_side_by_side(tmp_path: Path) -> None:
+    records = [own_record("", {}, method, seed, 10 + seed) for method in ("fdt", "base") for seed in (1, 2)]
+    trees, mood = panels(write(tmp_path, None, records))
+    assert (trees.title, trees.names) == ("Trees", ("Base", "FDT"))
+    assert mood.curves[0].points == (Point(0, (5.5, 6.0)), Point(1, (5.5, 6.0)))
+    draw([trees, mood], tmp_path / "methods.svg")
+    assert (tmp_path / "methods.svg").read_text(encoding="utf-8").startswith("<?xml")
+    named = [own_record("two-friends", {}, "fdt", 1, 3), record("pair", {}, "fdt", 1, 4)]
+    titles = [panel.title for panel in panels(write(tmp_path, None, named))]
+    assert titles == ["Trees, two friends", "Mood, two friends", "CSRL, pair", "Rewriting, pair"]
+
+
 def test_what_cannot_be_drawn(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="`figure` does not say"):
-        panels(write(tmp_path, None, []))
-    with pytest.raises(DataError, match="no results to draw yet"):
-        panels(write(tmp_path, "strength", []))
+    for kind in (None, "strength"):
+        with pytest.raises(DataError, match="no results to draw yet"):
+            panels(write(tmp_path, kind, []))
+    with pytest.raises(ConfigError, match="figure: Input should be 'thresholds', 'strength' or 'co-updating'"):
+        panels(write(tmp_path, "pie", []))
     twice = [record(name, {"csrl": 10}, "fdt", 1, 20) for name in ("a", "b")]
     with pytest.raises(DataError, match="two results of fdt, seed 1, stand at one place"):
         panels(write(tmp_path, "strength", twice))

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from friend_training.analysis.agreement import measured_epsilon
 from friend_training.core.friendship import decide
 from friend_training.core.task import Prediction
-from friend_training.friendships.parsing import MatchSpans, Scoring, constituency_dependency, match_arcs, phrases_of
+from friend_training.friendships.parsing import (
+    MatchSpans,
+    Scoring,
+    constituency_dependency,
+    disputed_phrases,
+    lexical_heads,
+    match_arcs,
+    phrases_of,
+)
 from friend_training.testing import MatchCase, check_friendship, check_matcher
 from friend_training.types import Bracket, Heads, Tree, Words
 from helpers.small_treebank import small_treebank
@@ -179,3 +187,69 @@ def test_in_parts_the_arcs_that_the_friend_disputes_are_left_open(gold: Gold) ->
         for (unit,), label, known in zip(found, predicted, arcs, strict=True):
             open_words = {word for word, head in enumerate(label.heads) if head != known[word]}
             assert unit.label == replace(label, unsure=tuple(sorted(open_words)))
+
+
+def test_gold_disputes_no_phrase_of_gold_and_chains_dispute_most(gold: Gold) -> None:
+    words, trees, heads = gold
+    own = predicted(words, trees)
+    agreed = disputed_phrases(words, own, [], predicted(words, heads))
+    assert [units[0].label for units in agreed] == trees
+    foreign = disputed_phrases(words, own, [], predicted(words, [chain(one) for one in words]))
+    for tree, (unit,) in zip(trees, foreign, strict=True):
+        label = unit.label
+        spans = {(one.start, one.end) for one in tree.brackets}
+        assert set(label.brackets) <= set(tree.brackets)
+        assert {(one.start, one.end) for one in set(tree.brackets) - set(label.brackets)} <= set(label.unsure)
+        assert {span for span in spans if span[1] - span[0] == 1}.isdisjoint(label.unsure), "nothing is said of these"
+    assert sum(len(unit.label.unsure) for (unit,) in foreign) > len(words)
+    assert disputed_phrases(words, own, [], [[] for _ in words]) == own, "a friend without an answer"
+
+
+def test_what_one_friend_leaves_open_the_next_one_keeps_open(gold: Gold) -> None:
+    words, trees, heads = gold
+    some = [replace(tree, unsure=((0, 1),)) for tree in trees]
+    for (unit,) in disputed_phrases(words, predicted(words, some), [], predicted(words, heads)):
+        assert unit.label.unsure == ((0, 1),)
+
+
+def test_a_phrase_around_another_head_is_disputed() -> None:
+    words = [Words("s", ("the", "big", "dog", "barks"))]
+    tree = Tree((Bracket(0, 4, "S"), Bracket(0, 3, "NP"), Bracket(3, 4, "VP")), ("DT", "JJ", "NN", "VBZ"))
+    other_head, other_phrase = Heads((4, 1, 1, 0)), Heads((2, 4, 4, 0))
+    for heads, unsure in ((other_head, ((0, 3),)), (other_phrase, ((0, 2), (0, 3)))):
+        [[unit]] = disputed_phrases(words, predicted(words, [tree]), [], predicted(words, [heads]))
+        assert unit.label.unsure == unsure
+        assert Bracket(0, 3, "NP") not in unit.label.brackets
+
+
+def test_each_friend_s_answer_is_proposed_as_a_label_of_the_other(gold: Gold) -> None:
+    words, trees, heads = gold
+    friendship = constituency_dependency()
+    assert friendship.propose_first is not None
+    assert friendship.propose_second is not None
+    found = friendship.propose_second(words, predicted(words, heads), predicted(words, trees))
+    assert [one.label for units in found for one in units if one is not None] == heads
+    flat_trees = [flat(one, tree.tags) for one, tree in zip(words, trees, strict=True)]
+    for tree, (one,) in zip(
+        trees, friendship.propose_first(words, predicted(words, flat_trees), predicted(words, heads)), strict=True
+    ):
+        assert one is not None
+        spans = {(bracket.start, bracket.end) for bracket in tree.brackets}
+        proposed = {(bracket.start, bracket.end) for bracket in one.label.brackets}
+        assert proposed <= spans
+        assert {span for span in spans if span[1] - span[0] > 1} <= proposed | set(one.label.unsure)
+        assert one.label.unsure_tags == tuple(range(len(tree.tags))), "heads say nothing of tags"
+        assert lexical_heads(replace(one.label, unsure=())) is not None, "what is proposed is a tree"
+
+
+def test_nothing_is_proposed_that_cannot_be_said() -> None:
+    words = [Words("s", ("a", "b", "c", "d"))]
+    tree = flat(words[0], ("X",) * 4)
+    friendship = constituency_dependency()
+    assert friendship.propose_first is not None
+    assert friendship.propose_second is not None
+    crossing = Heads((3, 4, 0, 3))
+    assert friendship.propose_first(words, predicted(words, [tree]), predicted(words, [crossing])) == [[None]]
+    named = Heads((2, 0, 2, 2), ("a", "b", "c", "d"))
+    assert friendship.propose_second(words, predicted(words, [named]), predicted(words, [tree])) == [[None]]
+    assert friendship.propose_second(words, predicted(words, [named]), [[]]) == [[None]]

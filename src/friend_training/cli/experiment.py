@@ -351,9 +351,10 @@ def figure(
     """Draw the figure of an experiment from its results.jsonl.
 
     The experiment says which one: pick thresholds (the paper's figure
-    3a), strength of the base model (3b and 3c), co-updating (4). Points
-    are means over seeds, bars their standard deviation. Whatever has
-    been run so far is drawn.
+    3a), strength of the base model (3b and 3c), co-updating (4); one
+    that names none has its methods drawn side by side, task by task.
+    Points are means over seeds, bars their standard deviation. Whatever
+    has been run so far is drawn.
 
     Try: friend-train figure experiments/synthetic-strength --out fig.svg
     """

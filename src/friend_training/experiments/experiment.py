@@ -26,7 +26,7 @@ from friend_training.study.sections import Config, Method, PlainName, Section, s
 from friend_training.study.study import run_study
 
 FigureKind = Literal["thresholds", "strength", "co-updating"]
-"""The paper's figures 3a; 3b and 3c; 4."""
+"""The paper's figures 3a; 3b and 3c; 4. Where an experiment names none, its methods are drawn beside each other."""
 
 _LABELLED = ("csrl_labels", "rewriting_labels", "domain", "dev", "test", "scenario")
 """Settings of the data that encoder and bridge never see."""
@@ -35,14 +35,14 @@ _LABELLED = ("csrl_labels", "rewriting_labels", "domain", "dev", "test", "scenar
 class Variant(Section):
     """One point of a figure: some settings changed, and which methods it takes (all of the config's if none are named).
 
-    `at` says where the point stands on the axis of each task's part of the figure. A variant that stands nowhere is
-    drawn as a level line.
+    `at` says where the point stands on the axis of each task's part of the figure, by the tasks' names. A variant that
+    stands nowhere is drawn as a level line.
     """
 
     name: PlainName
     set: tuple[str, ...] = ()
     methods: tuple[Method, ...] | None = None
-    at: dict[Literal["csrl", "rewriting"], float] = Field(default_factory=dict)
+    at: dict[PlainName, float] = Field(default_factory=dict)
 
 
 class Experiment(Section):

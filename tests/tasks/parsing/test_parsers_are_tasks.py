@@ -13,11 +13,12 @@ from friend_training.nn.encoder import WordEncoderShape, open_encoder, pretrain_
 from friend_training.nn.heads import UNKNOWN, unit_losses
 from friend_training.nn.task import TorchTask
 from friend_training.nn.word_input import WORD_SETTINGS
+from friend_training.tasks.parsing.constituency.model import all_spans
 from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
 from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
 from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
 from friend_training.testing import check_task
-from friend_training.types import Heads, HeadsExample, Tags, TagsExample, TreeExample, Words
+from friend_training.types import Bracket, Heads, HeadsExample, Tags, TagsExample, Tree, TreeExample, Words
 from helpers import little_grammar as grammar
 
 SETTINGS = replace(WORD_SETTINGS, batch_size=4, encoder_rate=1e-2, head_rate=1e-2, look_every=4)
@@ -192,3 +193,29 @@ def test_open_words_have_no_gradient(kind: str, word_encoder: Path) -> None:
         head.logits.retain_grad()
     unit_losses(heads, batch.targets).sum().backward()
     assert [bool(row.any()) for row in heads[0].logits.grad[0][:4]] == [True, False, False, True]
+
+
+def test_open_spans_have_no_gradient(word_encoder: Path) -> None:
+    task = make("constituency", word_encoder)
+    example = next(one for one in examples("constituency", 30, seed=1) if len(one.words.words) > 3)
+    known = example.tree.brackets[1:]
+    foreign = Bracket(0, 2, "a name that gold has not")
+    label = replace(example.tree, brackets=(*known, foreign), unsure=((1, 3), (2, 4)), unsure_tags=(0,))
+    [item] = task.definition.pseudo_items([PseudoLabel(example.words, example.words.id, label)])
+    batch = task.collate([item])
+    heads = task.definition.network(open_encoder(word_encoder))(batch)
+    for head in heads:
+        head.logits.retain_grad()
+    unit_losses(heads, batch.targets).sum().backward()
+    first, last = all_spans(item.words)
+    learnt = {(int(i), int(j)): bool(row.any()) for i, j, row in zip(first, last, heads[0].logits.grad[0], strict=True)}
+    assert {span for span, has in learnt.items() if not has} == {(0, 2), (1, 3), (2, 4)}
+    assert [bool(row.any()) for row in heads[1].logits.grad[0][: item.words]] == [False] + [True] * (item.words - 1)
+
+
+def test_a_tree_without_a_name_of_gold_is_refused_as_gold(word_encoder: Path) -> None:
+    parser = make("constituency", word_encoder).definition
+    words = Words("s", ("a", "b"))
+    tree = Tree((Bracket(0, 2, "XX"),), (parser.tags.names[0],) * 2)
+    with pytest.raises(DataError, match="'XX' is none of"):
+        parser.gold_items([TreeExample(words, tree)])
