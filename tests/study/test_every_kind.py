@@ -78,7 +78,7 @@ def tried(kind: str, folder: Path, address: str) -> Tried:
             encoder = write_encoder(folder / "encoder", "roberta")
             return Tried(f"encoder: {encoder}, {TRAINING}", texts, inputs(6, 3))
         case "token-classification":
-            encoder = write_encoder(folder / "encoder", "bert")
+            encoder = write_encoder(folder / "encoder", "roberta")
             words = [one.words for one in grammar.tags(6, seed=2)]
             return Tried(f"encoder: {encoder}, {TRAINING}", grammar.tags(14, seed=1), words)
         case "constituency" | "dependency" | "tagging":

@@ -36,6 +36,7 @@ from friend_training.study.sections import (
     PretrainedEncoderConfig,
     PublicDataConfig,
     ScratchEncoderConfig,
+    SentenceTaskConfig,
     SyntheticDataConfig,
 )
 
@@ -54,6 +55,8 @@ RATES = {"scratch": Rates(0.125, 0.0025), "pretrained": Rates(0.6, 0.01)}
 SCRATCH_SIZE = 2 * 128
 PRETRAINED_SIZE = 4 * 312**2
 SCRATCH_VOCABULARY = 4000
+WORD_VOCABULARY = 40_000
+"""Words, and beginnings and ends of words, of a word encoder."""
 BATCH_SIZE = 16
 
 UNKNOWN_SIZE = 1000
@@ -169,7 +172,7 @@ _SMALL = 0.1
 
 def _rates(config: Config) -> Rates:
     if not isinstance(config, CaseStudyConfig):
-        return RATES["pretrained"]
+        return RATES["scratch" if _in_words_alone(config) else "pretrained"]
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
@@ -182,6 +185,10 @@ def _rates(config: Config) -> Rates:
 
 def encoder_size(config: Config) -> EncoderSize:
     """By its config.json, where the encoder is on this machine."""
+    if isinstance(config, FriendsConfig) and _in_words_alone(config):
+        # A BiLSTM of so many numbers each way has the parameters of some two layers as wide, besides its embeddings.
+        words = config.word_encoder
+        return EncoderSize(2 * words.layers, words.width, WORD_VOCABULARY * (words.word + words.affix) // words.width)
     if not isinstance(config, CaseStudyConfig):
         return BERT_BASE
     if isinstance(config.encoder, ScratchEncoderConfig):
@@ -194,6 +201,11 @@ def encoder_size(config: Config) -> EncoderSize:
     if layers is None or width is None:  # some families have other names for them
         return BERT_BASE
     return EncoderSize(layers, width, told.get("vocab_size", BERT_BASE.vocabulary))
+
+
+def _in_words_alone(config: Config) -> bool:
+    """Whether all tasks share the small encoder of words that the run makes."""
+    return all(isinstance(one, SentenceTaskConfig) and one.encoder is None for one in config.sections.values())
 
 
 def whole_run(config: Config) -> float:

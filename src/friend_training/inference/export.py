@@ -263,8 +263,32 @@ print(found.text, found.probability, found.changed)""",
     "estimator": (
         'import skops.io\n\nmodel = skops.io.load("this folder/model.skops")\nprint(model.predict(["a text"]))'
     ),
+    **{
+        kind: (
+            "from pathlib import Path\n\n"
+            "from friend_training.nn.class_names import read_names\n"
+            f"from friend_training.tasks import {make}\n"
+            "from friend_training.types import Words\n\n"
+            'folder = Path("this folder")\n'
+            f"task = {make}(folder, **read_names(folder))\n"
+            "task.load(folder)\n"
+            'print(task.predict([Words("1", ("some", "words"))]))'
+        )
+        for kind, make in (
+            ("constituency", "constituency_task"),
+            ("dependency", "dependency_task"),
+            ("tagging", "tagging_task"),
+        )
+    },
 }
 """The kinds that leave as a folder of another library's, or of ours, with the program that loads it."""
+
+LIBRARIES = {
+    "text-classification": "transformers",
+    "token-classification": "transformers",
+    "estimator": "sklearn",
+}
+"""Of other libraries, as model hubs call them."""
 
 
 def _export_own(config: FriendsConfig, study: Path, task: str, out: Path, method: str | None, device: str) -> None:
@@ -296,19 +320,18 @@ def own_card(config: FriendsConfig, task: str, method: str, iteration: int, run:
     tested = [row for row in mine if row["split"] != "dev"]
     encoder: str | None = getattr(section, "encoder", None)
     known: dict[str, Any] = {"tags": ["friend-training", task], "license": "other"}
-    if encoder is not None:
-        known |= {"library_name": "transformers", "pipeline_tag": kind}
-        if not Path(encoder).exists():  # a folder of this machine is no name of the hub
-            known |= {"base_model": encoder}
-    else:
-        known |= {"library_name": "sklearn"}
+    known |= {"library_name": LIBRARIES.get(kind, "friend-training")}
+    if known["library_name"] == "transformers":
+        known |= {"pipeline_tag": kind}
+    if encoder is not None and not Path(encoder).exists():  # a folder of this machine is no name of the hub
+        known |= {"base_model": encoder}
     known["metrics"] = sorted({name for row in tested for name in row["metrics"]})
     known["model-index"] = [
         {
             "name": f"{config.name}-{task}",
             "results": [
                 {
-                    "task": {"type": kind if encoder is not None else "text-classification"},
+                    "task": {"type": "text-classification" if kind == "estimator" else kind},
                     "dataset": {"name": str(section.test), "type": "own", "split": "test"},
                     "metrics": [{"type": name, "value": round(value, 2)} for name, value in row["metrics"].items()],
                 }

@@ -254,13 +254,12 @@ class TorchTask:
         self, decode: Callable[[Sequence[Head], Any, Sequence[int]], list[list[T]]], part: _Part
     ) -> list[list[T]]:
         with explain_full_device(self.name, self.settings, "labelling_pieces", self.device), torch.inference_mode():
-            if part.computed is None:
+            computed = part.computed
+            if computed is None:
                 batch = self.definition.collate(part.items)
                 heads = self.network(on_device(batch, self.device))
                 # What was computed comes back in one go: decoding is full of small steps and reads single numbers.
                 computed = batch, [on_device(head, PROCESSOR) for head in heads]
-            else:
-                computed = part.computed
             if self._memory is not None:
                 part.computed = computed
             batch, heads = computed
