@@ -10,8 +10,10 @@ import pytest
 
 from friend_training.core.selector import Selector, Threshold
 from friend_training.runs.corrections import read_corrections
+from friend_training.runs.inputs import save_gold
+from friend_training.runs.run import Run
 from friend_training.runs.store import LABELLED
-from friend_training.types import Words
+from friend_training.types import Predicate, Rewrite, Roles, Words
 from helpers import patience
 from helpers.chromium import chromium
 from helpers.on_the_inspector import served
@@ -333,3 +335,29 @@ def test_an_empty_queue_says_so(tab: Tab) -> None:
         tab.page.wait_for_function("n => document.querySelectorAll('#units li').length === n", arg=left - 1)
     assert "Nothing is left to look at" in tab.page.inner_text("#detail")
     assert "known to ±0.05" in tab.page.inner_text("#audit")
+
+
+def test_on_a_phone_nothing_is_cut_and_the_unit_comes_into_view(tab: Tab) -> None:
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    assert tab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert not tab.page.is_visible("#weight"), "the sliders are folded away"
+    tab.page.click("#panel")
+    assert tab.page.is_visible("#weight")
+    assert tab.page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    tab.page.click("#panel")
+    tab.page.click("#units li")
+    tab.page.wait_for_function("() => document.getElementById('detail').getBoundingClientRect().top < innerHeight / 2")
+
+
+def test_what_is_right_stands_beside_what_is_wrong(browser: Any, study: Path) -> None:
+    rows = Run.open(study / "methods" / "fdt").store.read(1).to_pylist()
+    wrong = next(row for row in rows if row["correct"] is False)
+    right = Rewrite("对") if wrong["task"] == "rewriting" else Roles(Predicate(2, 4), ())
+    save_gold(study, {}, {wrong["task"]: {wrong["unit"]: right}})
+    with served(study) as address:
+        opened = Tab(browser, address)
+        opened.task(wrong["task"])
+        opened.show(wrong["unit"])
+        assert "Hidden gold" in opened.page.inner_text("#detail")
+        assert opened.problems == []
+        opened.page.close()

@@ -5,9 +5,12 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+from fastapi.testclient import TestClient
 
 from friend_training.analysis.audit import questions
 from friend_training.runs.corrections import Correction, read_corrections, save_correction
+from friend_training.runs.inputs import save_gold
+from friend_training.types import Argument, Predicate, Roles
 from friend_training.web.inspector.app import MAX_BODY, make_app
 from friend_training.web.inspector.run_view import look_at
 
@@ -108,6 +111,15 @@ def test_one_unit_of_roles(client):
     assert unit["recorded"]["matches"] == {"csrl-rewriting": 0.5}
     assert [friend["task"] for friend in unit["friends"]] == ["rewriting"]
     assert "cannot be used" in unit["not_compared"], "this config is no study's: it says why nothing is compared"
+
+
+def test_hidden_gold_stands_beside_a_label(client, study):
+    assert client.get("/api/unit", params={**CSRL, "unit": "d1|2-4"}).json()["gold"] is None, "this run has saved none"
+    right = Roles(Predicate(2, 4), (Argument("ARG1", 0, 3, 5),))
+    save_gold(study, {}, {"csrl": {"d1|2-4": right}})
+    with TestClient(make_app(look_at(study)), base_url="http://127.0.0.1:8747") as asking:
+        gold = asking.get("/api/unit", params={**CSRL, "unit": "d1|2-4"}).json()["gold"]
+    assert (gold["kind"], gold["says"]) == ("roles", [["predicate", "喜欢"], ["ARG1", "红茶"]])
 
 
 def test_one_unit_of_rewriting(client):

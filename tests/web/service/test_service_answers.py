@@ -55,6 +55,31 @@ def test_agreement(client: TestClient, friends: Friends) -> None:
     assert _close(answer.json(), _plain(friends.agreement(TURNS)))
 
 
+def test_lines_of_jsonl_are_answered_together(client: TestClient, friends: Friends) -> None:
+    """As they stand in a file, labels and all; what is wrong with one does not keep the others from their answers."""
+    turns = [{"speaker": "A", "text": "小李喝绿茶吗？"}, {"speaker": "B", "text": "他不喝。"}]
+    line = {
+        "id": "d1",
+        "turns": turns,
+        "predicates": [{"start": 2, "end": 3, "arguments": []}],
+        "rewrite": "小李不喝。",
+    }
+    blank = {"id": "d2", "turns": [{"speaker": "A", "text": ""}]}
+    for kind in ("rewrite", "roles", "agreement"):
+        answer = client.post("/v1/batch", json={"ask": kind, "dialogues": [line, blank]})
+        assert answer.status_code == 200, answer.text
+        first, second = answer.json()["answers"]
+        assert (first["id"], second["id"]) == ("d1", "d2")
+        alone = {"turns": turns} | ({} if kind == "rewrite" else {"predicates": [{"start": 2, "end": 3}]})
+        expected = client.post(f"/v1/{kind}", json=alone).json()
+        assert first[kind] == (expected["predicates"] if kind == "roles" else expected)
+        assert first["error"] is None
+        assert "no text" in second["error"]
+        assert second[kind] is None
+    too_many = client.post("/v1/batch", json={"ask": "rewrite", "dialogues": [line] * 65})
+    assert "has 65 entries; expected at most 64" in too_many.json()["error"]
+
+
 def test_health_and_metrics(client: TestClient) -> None:
     assert client.get("/health").json() == {
         "status": "ok",
@@ -96,7 +121,15 @@ def test_pages_load_nothing_from_elsewhere(client: TestClient) -> None:
         assert "https://" not in foreign
         assert "innerHTML" not in foreign
     described = client.get("/openapi.json").json()["paths"]
-    assert set(described) == {"/v1/condense", "/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics"}
+    assert set(described) == {
+        "/v1/condense",
+        "/v1/rewrite",
+        "/v1/roles",
+        "/v1/agreement",
+        "/v1/batch",
+        "/health",
+        "/metrics",
+    }
 
 
 def test_with_a_token(friends: Friends) -> None:

@@ -11,7 +11,7 @@ from friend_training.core.selector import Decisions
 from friend_training.errors import RunError
 from friend_training.report.run_reader import read_study
 from friend_training.runs.corrections import Correction, Places, places_of, read_corrections, rulings, standing
-from friend_training.runs.inputs import saved_gold
+from friend_training.runs.inputs import hidden_labels, saved_gold
 from friend_training.runs.run import Run
 from friend_training.study.folders import whole_run
 from friend_training.tasks.rewriting.edits import SpanSource
@@ -36,7 +36,7 @@ class Inspected:
 
 
 def open_inspected(folder: Path, method: str | None = None) -> Inspected:
-    """A method's pseudo-labels: of the one named, else friend-training's, else of the last that has some.
+    """A method's pseudo-labels: of the one named, else of friends (as the report), else of the last that has some.
 
     `folder` is a study, the folder of one of its methods, or a run that somebody made with the library.
     """
@@ -48,7 +48,7 @@ def open_inspected(folder: Path, method: str | None = None) -> Inspected:
     if not runs:
         raise RunError(f"{folder}: no pseudo-labels have been selected in this run yet")
     if wanted is None:
-        wanted = "fdt" if "fdt" in runs else list(runs)[-1]
+        wanted = list(runs)[-1] if study.focus is None else study.focus.name
     if wanted not in runs:
         raise RunError(f"{folder}: method {wanted!r} has no pseudo-labels, only {', '.join(runs)}")
     return Inspected(outer, wanted, runs[wanted], study.config)
@@ -92,9 +92,17 @@ class Look:
     def detail(self, units: Units, row: int, decisions: Decisions) -> dict[str, Any]:
         detail = Detail(self.of_iteration(units.iteration), self.texts, self.translator, self.meanings)
         found = detail.of(units.task, row, decisions, self.corrections())
+        hidden = self.hidden(units.task).get(units.scores.unit[row])
+        found |= {"gold": None if hidden is None else detail.drawn(json.loads(hidden), found["given"])}
         return found | {"choices": self.choices(units.task) if isinstance(found["label"], str) else []}
 
     @cache  # noqa: B019  (a run's gold never changes, and there is one Look per server)
+    def hidden(self, task: str) -> dict[str, str]:
+        """The hidden gold of the pool by unit, where the run has saved it; second models have that of their task."""
+        study = self.inspected.study
+        return hidden_labels(study, task) or hidden_labels(study, task.partition(".")[0])
+
+    @cache  # noqa: B019  (the same)
     def choices(self, task: str) -> list[str]:
         """The classes, or the tags, that gold has: what a corrected label may be; none where labels are others."""
         gold = [json.loads(label) for label in saved_gold(self.inspected.study, task.partition(".")[0])]

@@ -453,17 +453,17 @@ class Detail:
         return (
             scores_of_row(units, decisions, row)
             | {"task": task, "input": name, "given": given, "texts": self.texts.state}
-            | self._drawn(label, given)
+            | self.drawn(label, given)
             | {"recorded": recorded, "friends": self._friends(task, name, given)}
             | self._compared(task, name, given)
             | {"means": [] if given is None else self.meanings.of(task, given, self._predictions(name))}
             | {"correction": None if said is None else asdict(said) | self._drawn_correction(said, given)}
         )
 
-    def _drawn(self, label: Any, given: dict[str, Any] | None) -> dict[str, Any]:
-        """The label, and what it marks in the dialogue."""
+    def drawn(self, label: Any, given: dict[str, Any] | None) -> dict[str, Any]:
+        """The label, what it marks in the dialogue, and what it says in short."""
         kind = kind_of(label)
-        drawn: dict[str, Any] = {"kind": kind, "label": label}
+        drawn: dict[str, Any] = {"kind": kind, "label": label, "says": in_short(label, given)}
         dialogue = dialogue_of(given)
         if dialogue is not None and kind in ("roles", "rewrite"):
             typed: Roles | Rewrite = parsed(kind, label)
@@ -473,7 +473,7 @@ class Detail:
         return drawn
 
     def _drawn_correction(self, said: Correction, given: dict[str, Any] | None) -> dict[str, Any]:
-        return {} if said.label is None else {"drawn": self._drawn(said.label, given)}
+        return {} if said.label is None else {"drawn": self.drawn(said.label, given)}
 
     def _friends(self, task: str, name: str, given: dict[str, Any] | None) -> list[dict[str, Any]]:
         """What the other tasks say of the same input."""
@@ -482,7 +482,7 @@ class Detail:
             for row in units.of_input(name) if other != task else ():
                 label = json.loads(units.labels["label"][row].as_py())
                 scores = scores_of_row(units, units.recorded, row)
-                found.append(scores | {"task": other} | self._drawn(label, given))
+                found.append(scores | {"task": other} | self.drawn(label, given))
         return found
 
     def _predictions(self, name: str) -> dict[str, list[Prediction]]:

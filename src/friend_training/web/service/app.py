@@ -1,6 +1,7 @@
 """The service: JSON over HTTP for the models of a run, its own description, its state and counts, and a page."""
 
 import time
+from asyncio import gather
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -37,6 +38,8 @@ from friend_training.web.server import guarded, refusal
 from friend_training.web.service.batching import Batcher, Busy, Failed
 from friend_training.web.service.messages import (
     BODY_BYTES,
+    BatchAnswer,
+    BatchSent,
     Comparisons,
     CondensedQuestion,
     CondenseSent,
@@ -45,6 +48,8 @@ from friend_training.web.service.messages import (
     InputsSent,
     Labels,
     Limits,
+    LineAnswer,
+    LineSent,
     QuestionSent,
     Refusal,
     RolesAnswer,
@@ -164,14 +169,23 @@ class Desk:
     def __init__(self, batcher: Batcher[Question, Answer], abilities: Abilities) -> None:
         self.batcher, self.abilities = batcher, abilities
 
-    async def ask(self, kind: Kind, sent: DialogueSent | QuestionSent) -> Answer:
-        predicates = predicates_of(sent.predicates) if isinstance(sent, QuestionSent) else []
+    async def ask(self, kind: Kind, sent: DialogueSent | QuestionSent | LineSent) -> Answer:
+        named = None if isinstance(sent, DialogueSent) else sent.predicates
+        predicates = [] if kind == "rewrite" else predicates_of(named)
         asked = question(kind, turns_of(sent.turns), predicates)
         if asked.find and not self.abilities.find:
             raise no_finder()
         if kind == "agreement" and not self.abilities.compare:
             raise HTTPException(409, "this run has lost its bridge, so nobody can say how far the friends agree")
         return await answered(self.batcher, asked, "dialogue")
+
+    async def ask_line(self, kind: Kind, line: LineSent) -> LineAnswer:
+        """One dialogue of several: what is wrong with it does not keep the others from their answers."""
+        try:
+            answer = await self.ask(kind, line)
+        except (FriendTrainingError, HTTPException) as error:
+            return LineAnswer(id=line.id, error=error.detail if isinstance(error, HTTPException) else str(error))
+        return LineAnswer.model_validate({"id": line.id, kind: answer})
 
 
 async def answered(batcher: Batcher[Q, A], asked: Q, what: str) -> A:
@@ -221,7 +235,17 @@ def add_pages(app: FastAPI, pages: Mapping[str, str] = PAGES) -> None:
 
 
 ENDPOINTS = frozenset(
-    {"/v1/condense", "/v1/rewrite", "/v1/roles", "/v1/predict", "/v1/agreement", "/health", "/metrics", "/"}
+    {
+        "/v1/condense",
+        "/v1/rewrite",
+        "/v1/roles",
+        "/v1/predict",
+        "/v1/agreement",
+        "/v1/batch",
+        "/health",
+        "/metrics",
+        "/",
+    }
 )
 
 
@@ -312,6 +336,11 @@ def _add_models(app: FastAPI, desk: Desk) -> None:
         answer = await desk.ask("agreement", sent)
         assert isinstance(answer, Agreement)
         return answer
+
+    @app.post("/v1/batch", responses=REFUSALS, tags=["models"], summary="Ask the same of several dialogues")
+    async def batch(sent: BatchSent) -> BatchAnswer:
+        """Dialogues as they stand in lines of JSONL; each has its answer, or what is wrong with it."""
+        return BatchAnswer(answers=list(await gather(*(desk.ask_line(sent.ask, line) for line in sent.dialogues))))
 
 
 def _add_condense(app: FastAPI, condense_one: Callable[[CondenseSent], Awaitable[CondensedQuestion]]) -> None:
@@ -461,14 +490,59 @@ class _Text(Response):
 async def _wrong_values(request: Request, error: Exception) -> Response:
     """The first few things that are wrong. Names of fields come from outside: cut short, and broken Unicode spelt."""
     assert isinstance(error, RequestValidationError)
-    return refusal(422, "; ".join(_wrong(one) for one in error.errors()[:3]))
+    told = dict.fromkeys(_wrong(one) for one in error.errors() if not _other_form(one))
+    return refusal(422, "; ".join(list(told)[:3]))
+
+
+def _other_form(one: dict[str, Any]) -> bool:
+    """Where text or an object can stand, what is wrong with it as the one that it is not tells nobody anything."""
+    given = one.get("input")
+    if one["type"] == "string_type":
+        return isinstance(given, dict)
+    return one["type"].startswith("model") and isinstance(given, str) and len(one["loc"]) > MOST_OUTER
+
+
+MOST_OUTER = 2
+"""So long is the place of a field of the body; what stands deeper may have one of several forms."""
+
+SAID: dict[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "is not a field of this request",
+    "string_type": "expected text",
+    "string_too_long": "has {given} characters; expected at most {max_length}",
+    "string_too_short": "is empty",
+    "string_pattern_mismatch": "has control characters; text may have tabs and line breaks alone",
+    "string_unicode": "is not valid Unicode: half of a surrogate pair",
+    "list_type": "expected a list",
+    "too_long": "has {actual_length} entries; expected at most {max_length}",
+    "too_short": "has {actual_length} entries; expected at least {min_length}",
+    "int_type": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "finite_number": "expected a whole number",
+    "greater_than_equal": "expected {ge} or more",
+    "less_than": "expected less than {lt}",
+    "less_than_equal": "expected at most {le}",
+    "literal_error": "expected {expected}",
+    "model_attributes_type": "expected an object",
+    "model_type": "expected an object",
+    "dict_type": "expected an object",
+}
+"""What can be wrong, in our words, by pydantic's name for it."""
+
+FORMS = ("constrained-str", "str", "TurnSaid", "TextSent", "WordsSent", "DialogueSent", "Span", "SpanInLine")
+"""What pydantic puts into a place for the form that it tried: nobody sent that."""
 
 
 def _wrong(one: dict[str, Any]) -> str:
     if one["type"] == "json_invalid":
         return f"broken JSON at byte {one['loc'][-1]}: {one['ctx']['error']}"
-    place = ".".join(_short(part) for part in one["loc"])
-    return f"{place}: {one['msg'].removeprefix('Value error, ')}"
+    outer, *inner = one["loc"]
+    place = ".".join(_short(part) for part in (outer, *inner) if part not in FORMS)
+    said = SAID.get(one["type"])
+    if said is None:
+        return f"{place}: {one['msg'].removeprefix('Value error, ')}"
+    given = one.get("input")
+    return f"{place}: {said.format(given=len(given) if isinstance(given, str) else 0, **one.get('ctx', {}))}"
 
 
 def _short(part: Sequence[str] | int) -> str:

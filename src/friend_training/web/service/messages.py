@@ -1,11 +1,12 @@
 """What is sent to the service: strict types, no unknown fields, all that is limited says so in the OpenAPI page."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from friend_training.inference.answers import GivenPredicate, GivenTurn, RolesFound
+from friend_training.inference.answers import Agreement, GivenPredicate, GivenTurn, RewriteMade, RolesFound
 from friend_training.types import Turn
 
 # How much one request may be, how long it may take, and how many may wait.
@@ -147,6 +148,48 @@ class Refusal(Message):
 INPUTS = 64
 
 
+class SpanInLine(BaseModel):
+    """A predicate of a line of JSONL: its place; what the line says of its arguments is not looked at."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    start: Annotated[int, Field(ge=0, lt=TURN_CHARACTERS)]
+    end: Annotated[int, Field(ge=1, le=TURN_CHARACTERS)]
+
+
+class LineSent(BaseModel):
+    """A line of our JSONL of dialogues, as it is. Its labels are not looked at; its id comes back."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    id: Name | None = None
+    turns: Turns
+    predicates: Annotated[list[Word | SpanInLine] | None, Field(max_length=PREDICATES)] = None
+
+
+class BatchSent(Message):
+    """Several dialogues, and what is asked of each."""
+
+    ask: Literal["rewrite", "roles", "agreement"]
+    dialogues: Annotated[list[LineSent], Field(min_length=1, max_length=INPUTS)]
+
+
+class LineAnswer(Message):
+    """What was asked of one dialogue, or why there is no answer."""
+
+    id: str | None = None
+    rewrite: RewriteMade | None = None
+    roles: tuple[RolesFound, ...] | None = None
+    agreement: Agreement | None = None
+    error: str | None = None
+
+
+class BatchAnswer(Message):
+    """One entry for each dialogue, in their order."""
+
+    answers: list[LineAnswer]
+
+
 class WordsSent(Message):
     """A sentence in words."""
 
@@ -235,7 +278,7 @@ def turns_of(sent: list[str | TurnSaid]) -> list[GivenTurn]:
     return [turn if isinstance(turn, str) else Turn(turn.speaker, turn.text) for turn in sent]
 
 
-def predicates_of(sent: list[str | Span] | None) -> list[GivenPredicate] | None:
+def predicates_of(sent: Sequence[str | Span | SpanInLine] | None) -> list[GivenPredicate] | None:
     if sent is None:
         return None
     return [one if isinstance(one, str) else (one.start, one.end) for one in sent]

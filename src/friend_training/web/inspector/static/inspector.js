@@ -253,8 +253,14 @@ function drawList() {
   markCurrent();
 }
 
+function chips(says) {
+  const looks = (mark) => (mark === "unsure" ? mark : roleClass(mark) || "plain");
+  return says.map(([mark, words]) => el("span", { className: `chip ${looks(mark)}`, "data-role": roleName(mark),
+    title: mark === "unsure" ? "left open: not taught as absent" : null }, words || "∅"));
+}
+
 function listItem(unit) {
-  const says = unit.says.map(([mark, words]) => el("span", { className: `chip ${roleClass(mark) || "plain"}`, "data-role": roleName(mark) }, words || "∅"));
+  const says = chips(unit.says);
   const facts = [
     el("span", { className: `decision ${unit.chosen ? "yes" : "no"}` }, unit.chosen ? "chosen" : unit.reason),
     el("span", { title: "confidence" }, `c ${score(unit.confidence)}`),
@@ -264,7 +270,7 @@ function listItem(unit) {
     unit.by_hand ? el("span", { className: "hand" }, unit.by_hand) : null,
     unit.why ? el("span", { className: "why" }, unit.why) : null,
   ];
-  const open = () => showUnit(unit.unit).then(markCurrent);
+  const open = () => showUnit(unit.unit).then(() => { markCurrent(); bringIntoView(); });
   return el("li", { tabindex: 0, "data-unit": unit.unit, onclick: open, onkeydown: (event) => event.key === "Enter" && open() },
     el("div", { className: "says" }, ...says),
     el("div", { className: "utterance" }, unit.text === null ? unit.input : unit.text),
@@ -273,6 +279,11 @@ function listItem(unit) {
 
 function markCurrent() {
   for (const item of $("units").children) item.setAttribute("aria-current", String(item.dataset.unit === state.unit));
+}
+
+// On a narrow page the unit stands below the list: whoever chooses one is taken there.
+function bringIntoView() {
+  if (matchMedia("(max-width: 1000px)").matches) $("detail").scrollIntoView({ block: "start" });
 }
 
 function step(by) {
@@ -292,7 +303,7 @@ const roleClass = (mark) => (state.run.roles.includes(mark) || mark === "predica
 
 function drawDetail() {
   const unit = state.shown;
-  const parts = [head(unit), input(unit), state.draft ? editor() : null, label(unit), ...friends(unit), scores(unit), actions(unit)];
+  const parts = [head(unit), input(unit), state.draft ? editor() : null, label(unit), gold(unit), ...friends(unit), scores(unit), actions(unit)];
   $("detail").replaceChildren(...parts.flat().filter(Boolean));
 }
 
@@ -330,7 +341,9 @@ function segments(text, marks) {
     const what = inside.filter((mark) => mark.start <= start && end <= mark.end).map((mark) => mark.what);
     const classes = what.map(roleClass).filter(Boolean);
     const last = inside.some((mark) => mark.end === end && what.includes(mark.what));
-    return el("span", { className: classes.length ? `mark ${classes.join(" ")}` : null, "data-start": start,
+    const first = inside.some((mark) => mark.start === start && what.includes(mark.what));
+    const ends = `${first ? " first" : ""}${last ? " last" : ""}`;
+    return el("span", { className: classes.length ? `mark ${classes.join(" ")}${ends}` : null, "data-start": start,
       "data-role": last ? what.find(roleName) : null }, characters.slice(start, end).join(""));
   });
 }
@@ -359,6 +372,18 @@ function label(unit) {
   return part("Label", drawing(unit.kind, unit.label, unit.given));
 }
 
+// What would have been right, beside what is wrong; whoever is asked in the queue is not told.
+function gold(unit) {
+  if (unit.correct !== false || !unit.gold || queue.on) return null;
+  return part("Hidden gold", said(unit.gold, unit.given));
+}
+
+function said(one, given) {
+  if (one.kind === "rewrite") return rewriteOf(one);
+  if (one.kind === "roles") return el("p", { className: "says" }, ...chips(one.says));
+  return drawing(one.kind, one.label, given);
+}
+
 function rewriteOf(unit) {
   if (!unit.edits) return el("p", { className: "rewrite" }, unit.label.text);
   const tags = { kept: "span", deleted: "del", inserted: "ins" };
@@ -381,8 +406,8 @@ function drawing(kind, value, given) {
 function friends(unit) {
   const parts = [];
   for (const friend of unit.friends) {
-    if (friend.kind === "rewrite") parts.push(part(`${friend.task} says`, rewriteOf(friend), friendScores(friend)));
-    else if (friend.kind !== "roles") parts.push(part(`${friend.task} says`, drawing(friend.kind, friend.label, unit.given), friendScores(friend)));
+    // The roles of all predicates stand in the table of matching, where there is one.
+    if (friend.kind !== "roles" || !unit.compared) parts.push(part(`${friend.task} says`, said(friend, unit.given), friendScores(friend)));
   }
   for (const one of unit.means) parts.push(meaning(one));
   if (unit.compared) parts.push(comparison(unit));
@@ -692,6 +717,10 @@ function listen() {
   $("next").addEventListener("click", () => { state.page += 1; showAll(); });
   $("iteration").addEventListener("change", () => { state.iteration = Number($("iteration").value); chooseTask(state.task); });
   $("queue").addEventListener("click", toggleQueue);
+  $("panel").addEventListener("click", () => {
+    const open = document.body.classList.toggle("with-panel");
+    $("panel").setAttribute("aria-expanded", String(open));
+  });
   $("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
   document.addEventListener("keydown", (event) => {
     if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
