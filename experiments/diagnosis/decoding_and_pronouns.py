@@ -98,7 +98,7 @@ def labels(
     for check, words in zip(
         get_args(Check), ("fdt-checked", "fdt-answers", "checked-shuffled", "unchecked"), strict=True
     ):
-        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites["of three turns"])
+        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, (), rewrites["of three turns"])
         found[words] = _f1(gold, [[unit.label for unit in units] for units in checked])
     return found
 

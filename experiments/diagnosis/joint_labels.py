@@ -57,17 +57,18 @@ def measure(study: Path, data_dir: Path | None, *, examples: int = 0) -> Measure
     plain = open_bridge(study, config)
     bridge = WithoutPronouns(plain) if config.pronouns == "resolved" else plain
     friends = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
-    tasks, settle, propose = (csrl, rewriting), DisputedRoles(bridge), ProposedRoles(bridge)
+    tasks, settle, propose = {"csrl": csrl, "rewriting": rewriting}, DisputedRoles(bridge), ProposedRoles(bridge)
 
     gold = data.tasks["csrl"].dev
     inputs = [example.dialogue for example in gold]
     own, rewrites = csrl.predict(inputs), rewriting.predict(inputs)
 
     def roles(joint: Joint) -> list[float]:
-        return f1(decide(friends, joint, tasks, inputs, (own, rewrites), first=True), gold)
+        said = {"csrl": own, "rewriting": rewrites}
+        return f1(decide("csrl", [friends.with_joint("csrl", joint)], tasks, inputs, said), gold)
 
     of_roles = {"CSRL's own": f1(own, gold)}
-    of_roles["checked arguments"] = f1(CheckedRoles(plain, "friend", config.pronouns)(inputs, own, rewrites), gold)
+    of_roles["checked arguments"] = f1(CheckedRoles(plain, "friend", config.pronouns)(inputs, own, (), rewrites), gold)
     for weight in WEIGHTS:
         of_roles[f"joint, γ = {weight:g}"] = roles(Joint(weight, propose=propose, settle=settle))
     best = config.joint.match_weight
@@ -107,9 +108,9 @@ def nearest(ranked: Sequence[Sequence[Sequence[Prediction]]], gold: Sequence[Csr
     ]
 
 
-def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friendship, examples: int) -> dict[str, Any]:
+def of_rewrites(config: Any, data: Any, tasks: dict[str, Any], friends: Friendship, examples: int) -> dict[str, Any]:
     """Exact match of decided rewrites, and what of them is learnt edit by edit."""
-    csrl, rewriting = tasks
+    csrl, rewriting = tasks["csrl"], tasks["rewriting"]
     gold: list[RewritingExample] = list(data.tasks["rewriting"].dev)
     inputs = [example.dialogue for example in gold]
     if not any(dialogue.predicates for dialogue in inputs):
@@ -123,6 +124,11 @@ def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friends
     by_friend = (
         {"CSRL": said, "a perfect friend": perfect} if any(one.id in known for one in inputs) else {"CSRL": said}
     )
+
+    def decided_on(joint: Joint, friend: Labels) -> list[list[Prediction]]:
+        predictions = {"csrl": friend, "rewriting": own}
+        return decide("rewriting", [friends.with_joint("rewriting", joint)], tasks, inputs, predictions)
+
     listed = rewriting.n_best(inputs, 16)
     em = {"the rewriter's own": exact(own, gold)}
     em["one of 16"] = (
@@ -135,9 +141,7 @@ def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friends
             [[replace(u, content=u.content and u.confidence >= SST_THRESHOLD) for u in units] for units in own], gold
         ),
         "edits without a friend": learnt(
-            decide(
-                friends, Joint(0.0, settle=ConfirmedEdits(confirmed=False)), tasks, inputs, (said, own), first=False
-            ),
+            decided_on(Joint(0.0, settle=ConfirmedEdits(confirmed=False)), said),
             gold,
         ),
     }
@@ -146,7 +150,7 @@ def of_rewrites(config: Any, data: Any, tasks: tuple[Any, Any], friends: Friends
         for weight in EDIT_WEIGHTS:
             for proposals in (None, ProposedInsertions()):
                 joint = Joint(weight, proposals=4, propose=proposals, settle=ConfirmedEdits())
-                found = decide(friends, joint, tasks, inputs, (friend, own), first=False)
+                found = decided_on(joint, friend)
                 em[f"with {name}, γ = {weight:g}{', proposals' if proposals else ''}"] = exact(found, gold)
                 if proposals and weight == config.joint.edits_match_weight:
                     edits[f"edits with {name}"] = learnt(found, gold)

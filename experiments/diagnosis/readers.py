@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import rankdata
 from seeds import by_seed, config_and_data, measured_seeds
 
-from friend_training.core.friendship import Friendship, Merge
+from friend_training.core.friendship import Friendship
 from friend_training.friendships.csrl_rewriting import RoleMatcher, csrl_rewriting
 from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, Said, read_rewrites, read_utterances
 from friend_training.loop.thresholds import Probe
@@ -52,8 +52,11 @@ def measure(study: Path, data_dir: Path | None) -> dict[str, object]:
     plain, friend = read_utterances(bridge, inputs), read_rewrites(bridge, inputs, rewrites)
     said: dict[str, Readings] = dict(zip(READERS, (own, plain, friend), strict=True))
     unchecked, checked = CheckedRoles(bridge, "none"), CheckedRoles(bridge)
-    merges: dict[str, Merge] = {"fdt-merged": MergedRoles(bridge), "unchecked": unchecked, "fdt-checked": checked}
-    made = {name: merge(inputs, roles, rewrites) for name, merge in merges.items()}
+    made = {
+        "fdt-merged": MergedRoles(bridge)(inputs, roles, rewrites),
+        "unchecked": unchecked(inputs, roles, (), rewrites),
+        "fdt-checked": checked(inputs, roles, (), rewrites),
+    }
     merged = {name: [[frozenset(u.label.arguments) for u in units] for units in one] for name, one in made.items()}
     friendship = csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump()))
     return {

@@ -78,7 +78,7 @@ def labels(gold: Sequence[CsrlExample], bridge: Bridge, csrl: TorchTask, rewriti
         "the bridge's": bridge_roles(WithoutPronouns(bridge), inputs),
     }
     for name, check in (("unchecked", "none"), ("fdt-checked", "friend")):
-        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, rewrites)  # type: ignore[arg-type]
+        checked = CheckedRoles(bridge, check, "resolved")(inputs, roles, (), rewrites)  # type: ignore[arg-type]
         made[name] = [[unit.label for unit in units] for units in checked]
     right = [label for example in gold for label in example.roles]
     asked = [example.dialogue for example in gold for _ in example.roles]

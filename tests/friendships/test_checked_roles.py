@@ -48,7 +48,9 @@ def checked(
 ) -> Prediction:
     prediction = Prediction("d|3-4", Roles(Predicate(3, 4), own), 0.7, bool(own), "within")
     bridge = Says({PLAIN: plain, REWRITTEN: rewritten})
-    ((found,),) = CheckedRoles(bridge, check, pronouns)([DIALOGUE], [[prediction]], [[Prediction("d", rewrite, 0.9)]])
+    ((found,),) = CheckedRoles(bridge, check, pronouns)(
+        [DIALOGUE], [[prediction]], (), [[Prediction("d", rewrite, 0.9)]]
+    )
     assert (found.unit, found.confidence) == ("d|3-4", 0.7)
     return found
 
@@ -106,7 +108,7 @@ def test_a_foreign_friend_confirms_by_chance_only() -> None:
     )
     own = [[Prediction(f"{name}|3-4", Roles(Predicate(3, 4), ()), 0.7)] for name in "de"]
     rewrites = [[Prediction("d", REWRITE, 0.9)], [Prediction("e", Rewrite("昨天我看"), 0.9)]]
-    (mine,), (others,) = CheckedRoles(bridge, "foreign")([DIALOGUE, other], own, rewrites)
+    (mine,), (others,) = CheckedRoles(bridge, "foreign")([DIALOGUE, other], own, (), rewrites)
     assert mine.label == Roles(Predicate(3, 4), (WHO,), (WHEN,))  # not FILM: that place is in another dialogue
     assert others.label == Roles(Predicate(3, 4), (WHO,), (Argument("ARG1", 1, 2, 3),))
 
@@ -116,7 +118,7 @@ def test_dialogues_without_predicates_are_passed_over() -> None:
     bridge = Says({PLAIN: (S_WHO,), REWRITTEN: (S_WHO,)})
     own = [[], [Prediction("d|3-4", Roles(Predicate(3, 4), ()), 0.7)]]
     rewrites = [[Prediction("s", Rewrite("好"), 0.9)], [Prediction("d", REWRITE, 0.9)]]
-    nothing, (found,) = CheckedRoles(bridge)([silent, DIALOGUE], own, rewrites)
+    nothing, (found,) = CheckedRoles(bridge)([silent, DIALOGUE], own, (), rewrites)
     assert nothing == []
     assert found.label.arguments == (WHO,)
 
@@ -131,7 +133,7 @@ S_HE, S_IT, S_THE_FILM = SentenceArgument("ARG0", 0, 1), SentenceArgument("ARG1"
 def asked(own: tuple[Argument, ...], check: Check = "friend", pronouns: Pronouns = "resolved") -> Roles:
     bridge = Says({"他喜欢它": (S_HE, S_IT), "他喜欢电影": (S_HE, S_THE_FILM)})
     unit = Prediction("p|1-3", Roles(Predicate(1, 3), own), 0.7)
-    ((found,),) = CheckedRoles(bridge, check, pronouns)([ASKED], [[unit]], [[Prediction("p", RESOLVED, 0.9)]])
+    ((found,),) = CheckedRoles(bridge, check, pronouns)([ASKED], [[unit]], (), [[Prediction("p", RESOLVED, 0.9)]])
     label: Roles = found.label
     return label
 

@@ -183,7 +183,7 @@ def test_in_parts_the_arcs_that_the_friend_disputes_are_left_open(gold: Gold) ->
     arcs = friendship.translate_first(words, first)
     for predicted in (heads, chains):
         second = [[Prediction(one.id, label, 0.5)] for one, label in zip(words, predicted, strict=True)]
-        found = decide(friendship, friendship.joint_second, (None, None), words, (first, second), first=False)
+        found = decide("dependency", [friendship], {}, words, {"constituency": first, "dependency": second})
         for (unit,), label, known in zip(found, predicted, arcs, strict=True):
             open_words = {word for word, head in enumerate(label.heads) if head != known[word]}
             assert unit.label == replace(label, unsure=tuple(sorted(open_words)))

@@ -37,7 +37,7 @@ def test_in_parts_the_tags_that_the_friend_disputes_are_left_open() -> None:
     second = [[Prediction(one.id, label, 0.5)] for one, label in zip(WORDS, TAGS, strict=True)]
     friendship = constituency_tagging(choose="parts")
     assert friendship.joint_second is not None
-    found = decide(friendship, friendship.joint_second, (None, None), WORDS, (first, second), first=False)
+    found = decide("tagging", [friendship], {}, WORDS, {"constituency": first, "tagging": second})
     assert [unit.label for (unit,) in found] == [replace(TAGS[0], unsure=(1,)), *TAGS[1:]]
 
 

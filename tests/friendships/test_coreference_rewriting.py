@@ -114,7 +114,8 @@ def test_labels_decided_on_together(tiny_encoder: Path) -> None:
     for weight in (0.0, 1000.0):
         friends = coreference_rewriting(joint=weight)
         assert friends.joint_first is not None
-        decided = decide(friends, friends.joint_first, (rewriter, linker), [given], (own, links), first=True)
+        tasks, said = {"rewriting": rewriter, "coreference": linker}, {"rewriting": own, "coreference": links}
+        decided = decide("rewriting", [friends], tasks, [given], said)
         texts.append(decided[0][0].label.text)
     assert texts[1] == "tell ann"
     best = rewriter.n_best([given], 8)

@@ -210,3 +210,42 @@ def test_mistakes_name_friendship_task_and_expectation() -> None:
         score(tag_friendship("a", "b", {"X": "Y"}), tags("ZZ"), tags("Y"))
     with pytest.raises(ConfigError, match=r"friendship a-b, task b: the meaning of 'Y' .* expected a label with tags"):
         score(tag_friendship("a", "b"), tags("X"), [Prediction("x", "Y", 0.9)])
+
+
+def opened(
+    friendship: Friendship, own: list[Prediction], friends: list[Prediction], *, first: bool = True
+) -> Prediction:
+    settle = friendship.parts_first if first else friendship.parts_second
+    assert settle is not None
+    ((found,),) = settle([Words("x", ())], [own], [[own]], [friends])
+    assert found.label.tags == own[0].label.tags
+    return found
+
+
+def test_words_that_a_friend_disputes_are_left_open() -> None:
+    """Of a word of which either says nothing (UH, or one that the friend has not) the own tag is learnt."""
+    friendship = tag_friendship("fine", "coarse", POS)
+    own, said = tags("NN", "VB", "UH", "O", "NN"), tags("NOUN", "NOUN", "VERB", "NOUN")
+    assert opened(friendship, own, said).label.unsure == (1, 3)
+    assert opened(friendship, said, own, first=False).label.unsure == (1, 3)
+    assert opened(friendship, own, []).label.unsure == ()
+    nothing_left = opened(friendship, tags("NN", "O"), tags("VERB", "O"))
+    assert nothing_left.label.unsure == (0,)
+    assert not nothing_left.content
+
+
+def test_spans_that_only_one_of_them_finds_are_left_open() -> None:
+    """A type that only one of them knows is nothing that they could differ about."""
+    friendship = span_friendship("a", "b", {"PER": "person", "LOC": "place", "MISC": None})
+    own = tags("B-PER", "I-PER", "O", "B-LOC", "B-MISC", "O", "O")
+    said = tags("B-person", "I-person", "O", "B-person", "O", "B-place", "B-date")
+    assert opened(friendship, own, said).label.unsure == (3, 5)
+    assert opened(friendship, said, own, first=False).label.unsure == (3, 5)
+    longer = tags("B-PER", "O")
+    assert opened(friendship, longer, tags("B-person", "I-person")).label.unsure == (0, 1)
+
+
+def test_what_several_friends_dispute_is_open() -> None:
+    friendship = tag_friendship("a", "b")
+    twice = opened(friendship, [opened(friendship, tags("X", "Y", "Z"), tags("Y", "Y", "Z"))], tags("X", "Y", "X"))
+    assert twice.label.unsure == (0, 2)

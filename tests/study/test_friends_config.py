@@ -14,6 +14,7 @@ import pytest
 from friend_training.data import tables
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.runs.run import Run
+from friend_training.runs.steps import MeasureAgreement, WeighFriends
 from friend_training.study.config import FriendsConfig, case_study, explained_config, parse_config
 from friend_training.study.data import load_data
 from friend_training.study.folders import method_folder, read_records
@@ -85,6 +86,57 @@ def test_every_method_and_control_runs_and_the_pools_gold_is_only_counted(folder
     assert learnt
     assert all(json.loads(row["label"]) == says[row["input"]] for row in learnt), "what the friend says, not its own"
     assert run_study(config, tmp_path / "run", data_dir=folder) == read_records(tmp_path / "run")
+
+
+def test_labels_are_decided_on_together_where_the_selection_or_a_method_says_so(folder: Path, tmp_path: Path) -> None:
+    """What a friend's word weighs is found on dev; the shuffled friend has a shuffled word."""
+    wanted = [f"tasks.{name}.selection.labels=joint" for name in ("polarity", "emotion")]
+    config = config_of(MEANS, *wanted, "methods=[base, fdt, fdt-shuffled, fdt-joint, joint-shuffled]", "stop=agreement")
+    by_method = {record["method"]: record for record in run_study(config, tmp_path / "run", data_dir=folder)}
+    runs = {method: Run.open(method_folder(tmp_path / "run", method)) for method in by_method}
+    weights = {m: run.require(WeighFriends(1))["tasks"]["polarity"] for m, run in runs.items() if m != "base"}
+    assert weights["fdt"]["score"] >= weights["fdt"]["own"]
+    assert weights["fdt"]["units"] == SIZES["dev"]
+    assert by_method["fdt"]["metrics"] == by_method["fdt-joint"]["metrics"]
+    labels = {m: [row["label"] for row in run.store.read(1).to_pylist()] for m, run in runs.items() if m != "base"}
+    assert labels["fdt"] == labels["fdt-joint"]
+    assert weights["joint-shuffled"]["score"] <= weights["fdt"]["score"]
+    assert runs["fdt"].require(MeasureAgreement(1))["stop"] is False
+
+
+def test_labels_of_one_part_cannot_be_chosen_in_parts(folder: Path, tmp_path: Path) -> None:
+    config = config_of(MEANS, "tasks.polarity.selection.choose=parts", "methods=[base, fdt]")
+    with pytest.raises(ConfigError, match=r"tasks.polarity.selection.choose is parts, but no friendship of polarity"):
+        run_study(config, tmp_path / "run", data_dir=folder)
+
+
+def test_taggers_learn_the_words_that_their_friend_does_not_dispute(tiny_encoder: Path, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    words = {"NN": ["cat", "dog"], "VB": ["runs", "sleeps"]}
+    for name in ("gold", "dev", "test", "pool"):
+        with (tmp_path / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for _ in range(8):
+                tags = draw.choices(list(words), k=4)
+                said = [draw.choice(words[tag]) for tag in tags]
+                file.write(json.dumps({"words": said, "text": " ".join(said), "tags": tags}) + "\n")
+    task = (
+        f"{{kind: token-classification, encoder: {tiny_encoder}, gold: gold.jsonl, dev: dev.jsonl, test: test.jsonl,"
+        " base_steps: 2, update_steps: 2, training: {look_every: 2}, selection: {choose: parts}}"
+    )
+    text = (
+        f"{{name: taggers, tasks: {{a: {task}, b: {task}}}, friendships: [{{first: a, second: b, kind: tags,"
+        " means: {NN: NN, VB: VB}}], pool: {file: pool.jsonl, words: words}, methods: [base, fdt, fdt-parts],"
+        " iterations: 1}"
+    )
+    run_study(parse_config(text, "taggers.yaml"), tmp_path / "run", data_dir=tmp_path)
+    rows = Run.open(method_folder(tmp_path / "run", "fdt")).store.read(1).to_pylist()
+    labels = {(row["task"], row["unit"]): json.loads(row["label"]) for row in rows}
+    for unit in {row["unit"] for row in rows}:
+        a, b = labels["a", unit], labels["b", unit]
+        disputed = [place for place, pair in enumerate(zip(a["tags"], b["tags"], strict=True)) if len(set(pair)) > 1]
+        assert a.get("unsure", []) == b.get("unsure", []) == disputed
+    by_method = Run.open(method_folder(tmp_path / "run", "fdt-parts")).store.read(1).to_pylist()
+    assert [row["label"] for row in by_method] == [row["label"] for row in rows]
 
 
 def test_a_table_that_lacks_a_label_of_gold_is_told_before_training(folder: Path) -> None:

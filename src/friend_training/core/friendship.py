@@ -3,13 +3,14 @@
 A task with several friends has one matching score per friendship and unit; `aggregate_matches` makes one of them.
 
 Eq. 4 lets a friend say whether a label is right. A friend can also help to choose the label (`decide`): of a task's k
-likeliest labels and its friend's proposals the one with the largest log p_own + log p_friend + γ · match is taken. What
-one of the two had said otherwise can be left open, so that nothing is learnt there.
+likeliest labels and its friends' proposals the one with the largest log p_own + Σ (log p_friend + γ · match) is taken.
+What one of them had said otherwise can be left open, so that nothing is learnt there.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -109,21 +110,28 @@ class Settle(Protocol):
     ) -> Sequence[Sequence[Prediction]]: ...
 
 
+Auto = Literal["auto"]
+
+
 @dataclass(frozen=True, slots=True)
 class Joint:
     """How one task of a friendship has its labels decided.
 
-    `match_weight` is γ, `temperature` divides both tasks' log-probabilities, `best` and `friend_best` are how many of
-    each one's likeliest labels are considered; with one of the friend's its prediction stands. Of the proposals the
-    `proposals` likeliest are considered. `friend` replaces the friend's predictions, `foreign` (a seed) lets every
-    input be matched with another input's friend: both are controls.
+    `match_weight` is γ, `temperature` divides both tasks' log-probabilities; "auto" has them found on dev, anew in each
+    iteration. `best` and `friend_best` are how many of each one's likeliest labels are considered; with one of the
+    friend's, or a friend that cannot rank, its prediction stands. Of the proposals the `proposals` likeliest are
+    considered. `friend` replaces the friend's predictions, `foreign` (a seed) lets every input be matched with another
+    input's friend, and `through` is the friendship that labels are matched by, where a control has changed the one
+    that predictions are: all of these are for controls.
 
     With `best` 1 and nothing proposed the task's own prediction stands, and `settle` alone says what of it is learnt:
-    labels in parts for tasks that cannot rank.
+    labels in parts for tasks that cannot rank. `confidence` "joint" makes the confidence of a label the share of its
+    score among those considered, and matches the label that was decided on; it is for labels that are chosen as wholes.
+    `every` says that all labels are learnt that have a part left, whatever their scores.
     """
 
-    match_weight: float
-    temperature: float = 1.0
+    match_weight: float | Auto
+    temperature: float | Auto = 1.0
     best: int = 16
     friend_best: int = 1
     proposals: int = 16
@@ -131,6 +139,19 @@ class Joint:
     settle: Settle | None = None
     friend: Callable[[Sequence[Any], Predictions], Predictions] | None = None
     foreign: int | None = None
+    confidence: Literal["own", "joint"] = "own"
+    through: "Friendship | None" = None
+    every: bool = False
+
+    @property
+    def ranks(self) -> bool:
+        """Whether other labels than one's own prediction are considered."""
+        return self.best > 1 or self.propose is not None
+
+    @property
+    def to_fit(self) -> bool:
+        """Whether there is something to be found on dev."""
+        return self.ranks and "auto" in (self.match_weight, self.temperature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +162,10 @@ class Friendship:
     is trained on labels made of both predictions. Each prediction alone is matched before, and confidence is its.
     `propose_first` gives the second task's predictions as labels of the first, `propose_second` the other way round; a
     friendship whose translations cannot be turned round has none. With `joint_first` or `joint_second` that task's
-    labels are decided on together with the friend's (`core.joint`), whatever task it is. `described` is what a config
-    says of the friendship, if it can say all of it: its kind and the settings of that kind.
+    labels are decided on together with the friend's (`decide`), whatever task it is. `parts_first` and `parts_second`
+    say what of a label is learnt where labels are chosen part by part; a task without them has labels of one part.
+    `described` is what a config says of the friendship, if it can say all of it: its kind and the settings of that
+    kind.
     """
 
     name: str
@@ -156,6 +179,8 @@ class Friendship:
     propose_second: Propose | None = None
     joint_first: Joint | None = None
     joint_second: Joint | None = None
+    parts_first: Settle | None = None
+    parts_second: Settle | None = None
     described: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
@@ -165,6 +190,14 @@ class Friendship:
                     f"friendship {self.name} of {self.first} and {self.second}: {part} is {getattr(self, part)!r},"
                     " expected a function of a batch"
                 )
+
+    def joint(self, task: str) -> Joint | None:
+        """How the labels of one of its tasks are decided."""
+        return {self.first: self.joint_first, self.second: self.joint_second}.get(task)
+
+    def with_joint(self, task: str, joint: Joint | None) -> "Friendship":
+        """The same friendship with the labels of one task decided otherwise."""
+        return replace(self, joint_first=joint) if task == self.first else replace(self, joint_second=joint)
 
     def match(
         self,
@@ -265,60 +298,157 @@ def asked_together(tasks: Iterable[Any], friendships: Sequence[Friendship]) -> I
 
 
 def decide(
-    friendship: Friendship,
-    joint: Joint,
-    tasks: tuple[Any, Any],
+    name: str,
+    friendships: Sequence[Friendship],
+    tasks: Mapping[str, Any],
     inputs: Sequence[Any],
-    predictions: tuple[Predictions, Predictions],
-    *,
-    first: bool,
+    predictions: Mapping[str, Predictions],
 ) -> list[list[Prediction]]:
-    """The labels of the first (or else the second) task of a friendship; units and confidences stay as they are."""
-    (task, friend), (own, others) = (tasks, predictions) if first else (tasks[::-1], predictions[::-1])
-    if joint.friend is not None:
-        others = joint.friend(inputs, others)
-    if joint.best == 1 and joint.propose is None:
-        return _settled(joint, inputs, own, [[[unit] for unit in units] for units in own], others)
-    likeliest = ranking(task).n_best(inputs, joint.best)
-    proposed: Candidates = [[() for _ in units] for units in own]
-    if joint.propose is not None and joint.foreign is None:
-        proposed = joint.propose(inputs, likeliest, others)
-    candidates, own_logs = _weighed(ranking(task), inputs, own, likeliest, proposed, joint.proposals)
-    answers, friend_logs = _answers(friend, joint, inputs, others)
-    matches = _matches(friendship, joint, inputs, candidates, answers, first=first)
-    decided: list[list[Prediction]] = []
-    for number, units in enumerate(own):
-        # matches: friend's answers × unit × candidates
-        scores = [
-            [
-                logs / joint.temperature + joint.match_weight * match
-                for logs, match in zip(own_logs[number], of_answer, strict=True)
-            ]
-            for of_answer in matches[number]
-        ]
-        whole = [
-            float(logs) / joint.temperature + sum(float(np.max(of_unit)) for of_unit in of_answer)
-            for logs, of_answer in zip(friend_logs[number], scores, strict=True)
-        ]
-        chosen = scores[int(np.argmax(whole))]
-        decided.append(
-            [
-                _with_label(unit, found[int(np.argmax(of_unit))])
-                for unit, found, of_unit in zip(units, candidates[number], chosen, strict=True)
-            ]
-        )
-    known = [
-        [[unit, *best] for unit, best in zip(units, found, strict=True)]
-        for units, found in zip(own, likeliest, strict=True)
-    ]
-    return _settled(joint, inputs, decided, known, others)
+    """The labels of a task, decided on together with all its friends that take part in that; units stay as they are."""
+    return consider(name, friendships, tasks, inputs, predictions).decided()
 
 
-def _settled(
-    joint: Joint, inputs: Sequence[Any], decided: Predictions, likeliest: Candidates, friends: Predictions
-) -> list[list[Prediction]]:
-    settled = decided if joint.settle is None else joint.settle(inputs, decided, likeliest, friends)
-    return [[*units] for units in settled]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one friend has to say: its predictions or likeliest answers to each input, the sums of their
+    log-probabilities, and the match of every candidate of every unit with each of them."""
+
+    friendship: Friendship
+    joint: Joint
+    predicted: Predictions
+    logs: Sequence[Sequence[float]] = ()
+    matches: Sequence[Sequence[Sequence[Numbers]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """All that is weighed for the labels of a task: the candidates of every unit and their log-probabilities, and what
+    each friend says of them. Without candidates the task's own predictions stand."""
+
+    inputs: Sequence[Any]
+    own: Predictions
+    opinions: Sequence[Opinion]
+    likeliest: Candidates
+    candidates: Sequence[Sequence[Sequence[Prediction]]] = ()
+    logs: Sequence[Sequence[Numbers]] = ()
+
+    def decided(self) -> list[list[Prediction]]:
+        """The labels to learn, by the weights of the friendships."""
+        labels: Predictions = self.own
+        if self.candidates:
+            ranking_ones = [one.joint for one in self.opinions if one.joint.ranks]
+            weights = [_number(joint.match_weight) for joint in ranking_ones]
+            labels = self.weighed(weights, _number(ranking_ones[0].temperature))
+        known = [
+            [[unit, *best] for unit, best in zip(units, found, strict=True)]
+            for units, found in zip(self.own, self.likeliest, strict=True)
+        ]
+        for one in self.opinions:
+            if one.joint.settle is not None:
+                labels = one.joint.settle(self.inputs, labels, known, one.predicted)
+        return [[*units] for units in labels]
+
+    def weighed(self, weights: Sequence[float], temperature: float) -> list[list[Prediction]]:
+        """The candidates with the largest log p_own + Σ (log p_friend + γ · match), unit by unit.
+
+        `weights` has γ of each friendship that ranks labels; 0 leaves a friend out. The units of an input share the
+        answer of each friend, so all combinations of answers are tried.
+        """
+        rescored = any(one.joint.confidence == "joint" for one in self.opinions)
+        return [
+            [
+                _chosen(unit, found, of_unit, rescored=rescored)
+                for unit, found, of_unit in zip(units, candidates, of_input, strict=True)
+            ]
+            for units, candidates, of_input in zip(
+                self.own, self.candidates, self.scores(weights, temperature), strict=True
+            )
+        ]
+
+    def scores(self, weights: Sequence[float], temperature: float) -> Iterator[list[Numbers]]:
+        """Input by input, the scores of the candidates of every unit under the friends' best answers."""
+        ranking_ones = [one for one in self.opinions if one.joint.ranks]
+        heard = [
+            (one, weight) for one, weight in zip(ranking_ones, weights, strict=True) if weight or len(weights) == 1
+        ]
+        for number, logs in enumerate(self.logs):
+            best, chosen = -np.inf, list[Numbers]()
+            for answers in product(*(range(len(one.logs[number])) for one, _ in heard)):
+                scores, said = [of_unit / temperature for of_unit in logs], 0.0
+                for (one, weight), answer in zip(heard, answers, strict=True):
+                    matches = one.matches[number][answer]
+                    scores = [score + weight * match for score, match in zip(scores, matches, strict=True)]
+                    said += float(one.logs[number][answer]) / temperature
+                whole = said + sum(float(np.max(of_unit)) for of_unit in scores)
+                if whole > best or not chosen:
+                    best, chosen = whole, scores
+            yield chosen
+
+
+def consider(
+    name: str,
+    friendships: Sequence[Friendship],
+    tasks: Mapping[str, Any],
+    inputs: Sequence[Any],
+    predictions: Mapping[str, Predictions],
+) -> Considered:
+    """Ask a task and its friends for all that its labels are decided by."""
+    own, opinions = predictions[name], list[Opinion]()
+    for friendship in friendships:
+        joint = friendship.joint(name)
+        if joint is not None:
+            others = predictions[friendship.second if name == friendship.first else friendship.first]
+            opinions.append(
+                Opinion(friendship, joint, others if joint.friend is None else joint.friend(inputs, others))
+            )
+    ranking_ones = [one for one in opinions if one.joint.ranks]
+    if not ranking_ones:
+        return Considered(inputs, own, opinions, [[[unit] for unit in units] for units in own])
+    likeliest = ranking(tasks[name]).n_best(inputs, max(one.joint.best for one in ranking_ones))
+    proposed: list[list[list[Prediction]]] = [[[] for _ in units] for units in own]
+    for one in ranking_ones:
+        if one.joint.propose is not None and one.joint.foreign is None:
+            for units, found in zip(proposed, one.joint.propose(inputs, likeliest, one.predicted), strict=True):
+                for unit, new in zip(units, found, strict=True):
+                    unit.extend(new)
+    most = max(one.joint.proposals for one in ranking_ones)
+    candidates, logs = _weighed(ranking(tasks[name]), inputs, own, likeliest, proposed, most)
+    heard = [_opinion(name, one, tasks, inputs, candidates) if one.joint.ranks else one for one in opinions]
+    return Considered(inputs, own, heard, likeliest, candidates, logs)
+
+
+def _opinion(
+    name: str,
+    one: Opinion,
+    tasks: Mapping[str, Any],
+    inputs: Sequence[Any],
+    candidates: Sequence[Sequence[Sequence[Prediction]]],
+) -> Opinion:
+    first = name == one.friendship.first
+    friend = tasks[one.friendship.second if first else one.friendship.first]
+    answers, logs = _answers(friend, one.joint, inputs, one.predicted)
+    return replace(
+        one,
+        logs=logs,
+        matches=_matches(one.joint.through or one.friendship, one.joint, inputs, candidates, answers, first=first),
+    )
+
+
+def _chosen(unit: Prediction, found: Sequence[Prediction], scores: Numbers, *, rescored: bool) -> Prediction:
+    best = int(np.argmax(scores))
+    label = _with_label(unit, found[best])
+    if not rescored:
+        return label
+    return replace(label, confidence=float(1 / np.exp(scores - scores[best]).sum()))
+
+
+def _number(given: float | Auto) -> float:
+    if isinstance(given, str):
+        raise ConfigError("joint labels: what is 'auto' is found on dev first (loop/thresholds.py)")
+    return given
 
 
 def ranking(task: Any) -> Ranking:
@@ -329,11 +459,13 @@ def ranking(task: Any) -> Ranking:
     return task
 
 
+def can_rank(task: Any) -> bool:
+    """Whether a task ranks its labels; a stand-in answers for the task it stands for."""
+    return isinstance(task, Ranking) and bool(getattr(task, "ranks", True))
+
+
 def _with_label(unit: Prediction, chosen: Prediction) -> Prediction:
     return replace(unit, label=chosen.label, content=chosen.content, kind=chosen.kind)
-
-
-Numbers = npt.NDArray[np.float64]
 
 
 def _weighed(
@@ -370,7 +502,7 @@ def _answers(
     friend: Any, joint: Joint, inputs: Sequence[Any], predictions: Predictions
 ) -> tuple[list[list[list[Prediction]]], list[list[float]]]:
     """The friend's answers to each input, all its units in each, and what their log-probabilities sum up to."""
-    if joint.friend_best == 1:
+    if joint.friend_best == 1 or not can_rank(friend):
         return [[[*units]] for units in predictions], [[0.0] for _ in predictions]
     ranked = ranking(friend)
     found = ranked.n_best(inputs, joint.friend_best)

@@ -119,7 +119,7 @@ _FILLS = Reason.FILLS_QUOTA.value
 def _without_agreement(rows: pa.Table, method: str, task: str) -> Iterator[Warned]:
     """Of friend-training alone: other methods choose without a friend, and say so."""
     spec = METHODS[method]
-    if spec.choice != "by-match" or spec.part_by_part or spec.edit_by_edit:  # parts that are disputed are left open
+    if spec.choice != "by-match" or spec.part_by_part:  # parts that are disputed are left open
         return
     chosen = rows.filter(rows["chosen"])
     disputed = pc.sum(pc.equal(chosen["match"], 0.0)).as_py() or 0

@@ -176,7 +176,9 @@ class CheckedRoles:
     check: Check = "friend"
     pronouns: Pronouns = "kept"
 
-    def __call__(self, inputs: Sequence[Dialogue], roles: Predictions, rewrites: Predictions) -> list[list[Prediction]]:
+    def __call__(
+        self, inputs: Sequence[Dialogue], roles: Predictions, likeliest: Candidates, rewrites: Predictions
+    ) -> list[list[Prediction]]:
         current = [len(dialogue.turns) - 1 for dialogue in inputs]
         plain = read_utterances(self.bridge, inputs)
         nothing: list[list[Said]] = [[frozenset() for _ in units] for units in plain]

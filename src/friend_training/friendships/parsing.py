@@ -286,6 +286,8 @@ def constituency_dependency(
         propose_second=heads_of_trees,
         joint_first=Joint(0.0, best=1, settle=disputed_phrases) if choose == "parts" else None,
         joint_second=Joint(0.0, best=1, settle=disputed_arcs) if choose == "parts" else None,
+        parts_first=disputed_phrases,
+        parts_second=disputed_arcs,
     )
 
 
@@ -362,6 +364,8 @@ def constituency_tagging(
         propose_second=tags_of_trees,
         joint_first=Joint(0.0, best=1, settle=disputed_preterminals) if choose == "parts" else None,
         joint_second=Joint(0.0, best=1, settle=disputed_tags) if choose == "parts" else None,
+        parts_first=disputed_preterminals,
+        parts_second=disputed_tags,
     )
 
 

@@ -6,11 +6,12 @@ nothing.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from typing import Any
 
-from friend_training.core.friendship import Friendship, Match, Propose, Translation
+from friend_training.core.friendship import Candidates, Friendship, Match, Predictions, Propose, Translation
 from friend_training.core.task import Prediction
 from friend_training.errors import ConfigError
 from friend_training.friendships.labels import (
@@ -57,8 +58,42 @@ def tag_friendship(
         match_words,
         propose_first=None if found.to_first is None else _proposing_tags(found.to_first),
         propose_second=None if found.to_second is None else _proposing_tags(found.to_second),
+        parts_first=_DisputedWords(found.of_first, found.of_second),
+        parts_second=_DisputedWords(found.of_second, found.of_first),
         described=described("tags", found.table),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _DisputedWords:
+    """Tags chosen word by word: a word of which the friend says something else is left open; one of which either says
+    nothing is learnt. A label has content where a tag other than O is left to learn."""
+
+    own: Callable[[Any], Allowed]
+    friend: Callable[[Any], Allowed]
+
+    def __call__(
+        self, inputs: Sequence[Any], decided: Predictions, likeliest: Candidates, friends: Predictions
+    ) -> list[list[Prediction]]:
+        return [
+            [_opened(unit, self._disputed(unit.label.tags, [one.label.tags for one in said])) for unit in units]
+            for units, said in zip(decided, friends, strict=True)
+        ]
+
+    def _disputed(self, tags: Sequence[str], friends: Sequence[Sequence[str]]) -> set[int]:
+        return {
+            place
+            for said in friends
+            for place, (own, other) in enumerate(zip(tags, said, strict=False))
+            if (mine := self.own(own)) and (theirs := self.friend(other)) and not mine & theirs
+        }
+
+
+def _opened(unit: Prediction, places: set[int]) -> Prediction:
+    """A unit with tags left open beside those that are so already."""
+    unsure = tuple(sorted({*unit.label.unsure, *places}))
+    learnt = any(tag != OUTSIDE for place, tag in enumerate(unit.label.tags) if place not in unsure)
+    return replace(unit, label=replace(unit.label, unsure=unsure), content=learnt)
 
 
 def match_words(first: Sequence[tuple[Words, ...]], second: Sequence[tuple[Words, ...]], /) -> list[Match]:
@@ -174,8 +209,38 @@ def span_friendship(
         match_spans,
         propose_first=_proposing_spans(found.to_first) if both_bio and _says_all(found) else None,
         propose_second=_proposing_spans(found.to_second) if both_bio else None,
+        parts_first=_DisputedSpans(found.of_first, of_second) if both_bio else None,
+        parts_second=_DisputedSpans(of_second, found.of_first) if both_bio else None,
         described=described("spans", found.table) if both_bio else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _DisputedSpans:
+    """BIO tags chosen span by span: the words of a span that only one of the friends finds are left open, if both know
+    its type; those of any other span and words that both leave outside are learnt."""
+
+    own: Callable[[Any], Allowed]
+    friend: Callable[[Any], Allowed]
+
+    def __call__(
+        self, inputs: Sequence[Any], decided: Predictions, likeliest: Candidates, friends: Predictions
+    ) -> list[list[Prediction]]:
+        return [
+            [_opened(unit, self._disputed(unit.label.tags, [one.label.tags for one in said])) for unit in units]
+            for units, said in zip(decided, friends, strict=True)
+        ]
+
+    def _disputed(self, tags: Sequence[str], friends: Sequence[Sequence[str]]) -> set[int]:
+        mine = [(start, end, self.own(kind)) for kind, start, end in bio_spans(tags)]
+        found: set[int] = set()
+        for said in friends:
+            theirs = [(start, end, self.friend(kind)) for kind, start, end in bio_spans(said)]
+            for here, there in ((mine, theirs), (theirs, mine)):
+                for start, end, allowed in here:
+                    if allowed and not any((start, end) == one[:2] and allowed & one[2] for one in there):
+                        found |= set(range(start, min(end, len(tags))))
+        return found
 
 
 def match_spans(first: Sequence[tuple[Any, ...]], second: Sequence[tuple[Any, ...]], /) -> list[Match]:

@@ -28,7 +28,17 @@ from friend_training.core.task import Evaluation, FitPlan, PseudoLabel, Task, de
 from friend_training.errors import ConfigError, FriendTrainingError
 from friend_training.loop.labelling import Audit, Checkpoint, Engine, FirstLabels, Labelled, Labels, LabelWork
 from friend_training.loop.selection import LearnedScore, select_iteration
-from friend_training.loop.thresholds import Probe, agreement_on_dev, copying, decided, find_on_dev, probed
+from friend_training.loop.thresholds import (
+    Probe,
+    agreement_on_dev,
+    considered,
+    copying,
+    decided,
+    find_on_dev,
+    probed,
+    weigh_friends,
+    with_weights,
+)
 from friend_training.runs.checkpoints import (
     TRAINING,
     EqualTrainings,
@@ -54,6 +64,7 @@ from friend_training.runs.steps import (
     Test,
     Tidy,
     Train,
+    WeighFriends,
 )
 
 
@@ -175,6 +186,12 @@ def _check_task(
     has_friend = any(name in (friendship.first, friendship.second) for friendship in friendships)
     if settings.stop is not None and has_friend and (plan.probe is None or not plan.probe.inputs):
         raise ConfigError(f"task {name!r}: to stop by agreement its plan needs a probe, dev inputs whose gold is known")
+    joints = [one.joint(name) for one in friendships if one.joint(name) is not None]
+    if any(joint is not None and joint.to_fit for joint in joints) and (plan.probe is None or not plan.probe.inputs):
+        raise ConfigError(
+            f"task {name!r}: what a friend's word weighs is found on dev, so its plan needs a probe, dev inputs whose"
+            " gold is known"
+        )
     for selector in plan.selectors:
         if selector.needs_dev:
             _check_probe(name, plan, selector)
@@ -250,7 +267,10 @@ def algorithm(once: Once, *, loop: "Loop", teachers: Mapping[str, str]) -> None:
             once(Evaluate(task, 0), partial(loop.evaluate, task, 0))
     # while not until the maximum iteration
     for iteration in range(1, loop.settings.iterations + 1):
-        if loop.settings.stop == "agreement" and loop.friendships:  # not in the paper, and off by default
+        # Neither of these two is in the paper, and both are off by default.
+        if loop.with_friends_to_weigh():
+            once(WeighFriends(iteration), partial(loop.weigh_friends, iteration))
+        if loop.settings.stop == "agreement" and loop.friendships:
             once(MeasureAgreement(iteration), partial(loop.measure_agreement, iteration))
             if loop.told_to_stop(iteration):
                 break
@@ -331,7 +351,7 @@ class Loop:
         self.run, self.plans, self.friendships, self.settings = run, plans, friendships, settings
         self.pool = as_pool(pool, settings.shard_size)
         self.models = Models(run, plans)
-        self.labeller = Labeller(run, plans, friendships, self.pool, settings, audit, self.models)
+        self.labeller = Labeller(run, plans, self.pool, settings, audit, self.models)
 
     def close(self) -> None:
         self.labeller.close()
@@ -353,7 +373,7 @@ class Loop:
 
     def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
         """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
-        return self.labeller.label(iteration, shard, advanced)
+        return self.labeller.label(iteration, shard, self.friendships_in(iteration), advanced)
 
     def measure_agreement(self, iteration: int, advanced: Advanced) -> Result:
         """What the friends, as they are now, agree on where gold is known, task by task; and whether they copy."""
@@ -367,6 +387,30 @@ class Loop:
 
     def told_to_stop(self, iteration: int) -> bool:
         return bool((self.run.result(MeasureAgreement(iteration)) or {}).get("stop", False))
+
+    def with_friends_to_weigh(self) -> list[str]:
+        """The tasks whose labels are decided on together with friends, by weights that are found on dev."""
+        joints = {
+            name: [one.joint(name) for one in self.friendships if one.joint(name) is not None] for name in self.plans
+        }
+        return [name for name, found in joints.items() if any(joint is not None and joint.to_fit for joint in found)]
+
+    def weigh_friends(self, iteration: int, advanced: Advanced) -> Result:
+        """What each friend's word is worth by now: tried on dev, anew in each iteration, as the friends improve."""
+        tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
+        names, found = self.with_friends_to_weigh(), {}
+        for number, name in enumerate(names, start=1):
+            probe = self.plans[name].probe
+            assert probe is not None, "check_plan has seen to that"
+            found[name] = asdict(weigh_friends(considered(name, probe, tasks, self.friendships), probe.count))
+            advanced(number, len(names))
+        return {"tasks": found}
+
+    def friendships_in(self, iteration: int) -> Sequence[Friendship]:
+        """The friendships with the weights that were found for this iteration, if any had to be."""
+        if not self.with_friends_to_weigh():
+            return self.friendships
+        return with_weights(self.friendships, self.run.require(WeighFriends(iteration))["tasks"])
 
     def with_thresholds_to_find(self, iteration: int) -> list[str]:
         """The tasks whose selectors need dev in this iteration: for a threshold, or for a score that is learned."""
@@ -388,7 +432,7 @@ class Loop:
         probe = self.plans[name].probe
         assert probe is not None, "check_plan has seen to that"
         tasks = {other: self.models.at(other, iteration - 1) for other in self.plans}
-        return probed(name, probe, tasks, self.friendships, aggregate=self.settings.aggregate)
+        return probed(name, probe, tasks, self.friendships_in(iteration), aggregate=self.settings.aggregate)
 
     def select(self, iteration: int, advanced: Advanced) -> Result:
         """Choose over the whole iteration (Eq. 5); what people decided about units goes over it (corrections.py)."""
@@ -570,24 +614,23 @@ class Labeller:
         self,
         run: Run,
         plans: Mapping[str, TaskPlan],
-        friendships: Sequence[Friendship],
         pool: Pool,
         settings: LoopSettings,
         audit: Audit | None,
         models: Models,
     ) -> None:
-        self._run, self._plans, self._friendships, self._pool = run, plans, friendships, pool
+        self._run, self._plans, self._pool = run, plans, pool
         self._settings, self._audit, self._models = settings, audit, models
         self._results: Generator[Labelled] | None = None
 
-    def label(self, iteration: int, shard: int, advanced: Advanced) -> Result:
+    def label(self, iteration: int, shard: int, friendships: Sequence[Friendship], advanced: Advanced) -> Result:
         """Label one shard and write it to the store; shards are labelled in their order."""
         if self._settings.engine is None:
             readers = {name: self._reader(name, iteration, shard) for name in self._plans}
-            labelled = self._work({}).label(self._pool.shard(shard), advanced, readers)
+            labelled = self._work({}, friendships).label(self._pool.shard(shard), advanced, readers)
         else:
             if self._results is None:
-                self._results = self._begin(self._settings.engine, iteration, shard)
+                self._results = self._begin(self._settings.engine, iteration, shard, friendships)
             labelled = next(self._results)
         self._run.store.write_labelled(iteration, shard, labelled.rows)
         result = {"inputs": labelled.inputs, "units": len(labelled.rows)}
@@ -605,7 +648,9 @@ class Labeller:
             self._results.close()
             self._results = None
 
-    def _begin(self, engine: Engine, iteration: int, first: int) -> Generator[Labelled]:
+    def _begin(
+        self, engine: Engine, iteration: int, first: int, friendships: Sequence[Friendship]
+    ) -> Generator[Labelled]:
         """The results of all shards from this one on that are not on record yet."""
         checkpoints = {}
         for name, plan in self._plans.items():
@@ -613,7 +658,7 @@ class Labeller:
             digest = self._run.require(Train(name, number))["digest"]
             checkpoints[name] = Checkpoint(self._run.checkpoint(name, number), digest)
         left = [n for n in range(first, self._pool.shards) if self._run.result(Label(iteration, n)) is None]
-        return engine.labelled(self._work(checkpoints), (self._pool.shard(number) for number in left))
+        return engine.labelled(self._work(checkpoints, friendships), (self._pool.shard(number) for number in left))
 
     def _reader(self, name: str, iteration: int, shard: int) -> Labels:
         """The task as it is in this iteration; what Base predicts for a shard is remembered between methods."""
@@ -623,9 +668,9 @@ class Labeller:
             return task
         return remembered.queried(task, self._run.require(Train(name, 0))["digest"], shard)
 
-    def _work(self, checkpoints: Mapping[str, Checkpoint]) -> LabelWork:
+    def _work(self, checkpoints: Mapping[str, Checkpoint], friendships: Sequence[Friendship]) -> LabelWork:
         tasks = {name: plan.task for name, plan in self._plans.items()}
-        return LabelWork(tasks, checkpoints, self._friendships, self._settings.aggregate, self._audit)
+        return LabelWork(tasks, checkpoints, friendships, self._settings.aggregate, self._audit)
 
 
 def set_aside_path(run: Path, shard: int) -> Path:

@@ -21,6 +21,7 @@ from friend_training.core.friendship import (
     Remembering,
     aggregate_matches,
     asked_together,
+    can_rank,
     decide,
     ranking,
 )
@@ -89,17 +90,16 @@ def _label_shard(
             name = friendship.first
             kept[name] = friendship.merge_first(inputs, kept[name], predictions[friendship.second])
             _check_units(name, predictions[name], kept[name])
-        sides = ((friendship.first, friendship.joint_first), (friendship.second, friendship.joint_second))
-        for name, joint in sides:
-            if joint is not None:
-                pair = (tasks[friendship.first], tasks[friendship.second])
-                # Of several friends each decides on what those before it left; the friend itself says what it predicts.
-                said = (
-                    kept[name] if name == friendship.first else predictions[friendship.first],
-                    kept[name] if name == friendship.second else predictions[friendship.second],
-                )
-                kept[name] = decide(friendship, joint, pair, inputs, said, first=name == friendship.first)
-                _check_units(name, predictions[name], kept[name])
+    for name in tasks:
+        together = [friendship for friendship in friendships if friendship.joint(name) is not None]
+        if together:
+            kept[name] = decide(name, together, tasks, inputs, predictions)
+            _check_units(name, predictions[name], kept[name])
+        for friendship in together:
+            if friendship.joint(name).confidence == "joint":  # type: ignore[union-attr]
+                both = {**predictions, name: kept[name]}
+                scores = _match(friendship, inputs, both[friendship.first], both[friendship.second])
+                matches[name][friendship.name] = scores[0 if name == friendship.first else 1]
     return pa.concat_tables(
         [_rows(task, name, inputs, kept[name], matches[name], aggregate, audit) for name, task in tasks.items()]
     )
@@ -287,6 +287,10 @@ class Queried:
 
     def remembering(self) -> AbstractContextManager[None]:
         return self.task.remembering() if isinstance(self.task, Remembering) else nullcontext()
+
+    @property
+    def ranks(self) -> bool:
+        return can_rank(self.task)
 
     def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
         return ranking(self.task).n_best(inputs, k)

@@ -22,9 +22,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import beta
 
-from friend_training.core.friendship import Aggregation, Friendship
+from friend_training.core.friendship import Aggregation, Considered, Friendship, asked_together, consider
 from friend_training.core.selector import FalseDiscovery, Nothing, Precision, Scores, Selector, Threshold
-from friend_training.core.task import Prediction, Task, checked
+from friend_training.core.task import PRF, Prediction, Task, checked, f1_of
 from friend_training.loop.labelling import label_shard
 from friend_training.loop.selection import Gate, LearnedScore, fit_gate
 from friend_training.runs.store import scores_of
@@ -291,13 +291,22 @@ def _discovering(scores: NDArray[np.float64], right: NDArray[np.bool_], level: f
 class Probe:
     """Dev inputs of a task, in the form of the pool's (its friends label them too), and whether a prediction is right.
 
-    They serve to find a threshold and are never trained on; `right` gives None where nobody knows. No promise holds for
+    They serve to find a threshold and are never trained on; `right` gives None where nobody knows. `parts` tells more:
+    how many parts of a label are right, of how many. No promise holds for
     a pool of another domain than theirs: whoever knows that they differ says so.
     """
 
     inputs: Sequence[Any]
     right: Callable[[Prediction], bool | None]
     other_domain: bool = False
+    parts: Callable[[Prediction], PRF | None] | None = None
+
+    def count(self, prediction: Prediction) -> PRF | None:
+        """How much of a prediction is right, part by part where labels have parts."""
+        if self.parts is not None:
+            return self.parts(prediction)
+        right = self.right(prediction)
+        return None if right is None else PRF(int(right), 1, 1)
 
 
 def friends_of(name: str, friendships: Sequence[Friendship]) -> list[Friendship]:
@@ -321,6 +330,15 @@ def probed(
 
     rows = label_shard(queried, between, probe.inputs, aggregate=aggregate, audit=audit)
     return rows.filter(pc.equal(rows["task"], name))
+
+
+def considered(name: str, probe: Probe, tasks: Mapping[str, Task], friendships: Sequence[Friendship]) -> Considered:
+    """What the labels of a task would be decided by if the probe were the pool."""
+    between = [friendship for friendship in friendships if friendship.joint(name) is not None]
+    names = {name} | {other for friendship in between for other in (friendship.first, friendship.second)}
+    with asked_together([tasks[other] for other in names], between):
+        predictions = {other: tasks[other].predict(probe.inputs) for other in tasks if other in names}
+        return consider(name, between, tasks, probe.inputs, predictions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +408,82 @@ def decided(selector: Selector, record: Mapping[str, Any], pool: Callable[..., I
             return Decided(selector, score, {"on_dev": on_dev})
     selector = replace(selector, pick=Nothing() if threshold is None else Threshold(threshold))
     return Decided(selector, score, {"threshold": threshold, "on_dev": on_dev})
+
+
+# What the friends' word weighs where labels are decided on together.
+
+WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+"""γ that are tried; 0 is one's own label."""
+
+TEMPERATURES = (1.0, 2.0, 4.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """γ of each friendship and the temperature that were found on dev. `score` and `own` are F1 over the parts of the
+    labels (for labels of one part, the share that is right) with and without the friends."""
+
+    weights: Mapping[str, float]
+    temperature: float
+    score: float
+    own: float
+    units: int
+
+
+def weigh_friends(considered: Considered, count: Callable[[Prediction], PRF | None]) -> Weighed:
+    """Find what each friend's word is worth: the weights under which most of the labels of dev are right.
+
+    One friend after the other, twice, the weights of the others being fixed; of equals the smallest. What a setting
+    fixes is not looked for. `count` says how much of a label is right, None where nobody knows.
+    """
+    joints = [one.joint for one in considered.opinions if one.joint.ranks]
+    names = [one.friendship.name for one in considered.opinions if one.joint.ranks]
+    own = [count(unit) for units in considered.own for unit in units]
+    # Of each candidate of each unit whose label is known: correct, predicted, gold.
+    counts = [
+        None if count(unit) is None else np.stack([(count(one) or PRF()).as_array() for one in found])
+        for units, candidates in zip(considered.own, considered.candidates, strict=True)
+        for unit, found in zip(units, candidates, strict=True)
+    ]
+
+    def score(weights: Sequence[float], temperature: float) -> float:
+        total = np.zeros(3)
+        scores = (of_unit for of_input in considered.scores(weights, temperature) for of_unit in of_input)
+        for known, of_unit in zip(counts, scores, strict=True):
+            if known is not None:
+                total += known[int(np.argmax(of_unit))]
+        return float(f1_of(total))
+
+    given = joints[0].temperature
+    best: Weighed | None = None
+    for temperature in TEMPERATURES if isinstance(given, str) else (given,):
+        weights = [0.0 if isinstance(one.match_weight, str) else one.match_weight for one in joints]
+        for _ in range(2 if len(joints) > 1 else 1):
+            for place, joint in enumerate(joints):
+                if isinstance(joint.match_weight, str):
+                    tried = [[*weights[:place], weight, *weights[place + 1 :]] for weight in WEIGHTS]
+                    reached = [score(one, temperature) for one in tried]
+                    weights = tried[int(np.argmax(reached))]  # the first of equals
+        found = score(weights, temperature)
+        if best is None or found > best.score:
+            of_own = sum((one for one in own if one is not None), PRF()).f1
+            known = sum(one is not None for one in own)
+            best = Weighed(dict(zip(names, weights, strict=True)), temperature, found, of_own, known)
+    assert best is not None, "there is at least one temperature"
+    return best
+
+
+def with_weights(friendships: Sequence[Friendship], record: Mapping[str, Mapping[str, Any]]) -> list[Friendship]:
+    """The friendships with what was found on dev, task by task, in the place of "auto"."""
+    found = list(friendships)
+    for task, weighed in record.items():
+        for place, friendship in enumerate(found):
+            joint = friendship.joint(task)
+            if joint is not None and friendship.name in weighed["weights"]:
+                weight, temperature = weighed["weights"][friendship.name], weighed["temperature"]
+                joint = replace(joint, match_weight=weight, temperature=temperature)
+                found[place] = friendship.with_joint(task, joint)
+    return found
 
 
 # When to stop: agreement is worth something as long as friends do not copy each other.

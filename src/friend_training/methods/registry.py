@@ -90,13 +90,8 @@ class MethodSpec:
 
     @property
     def part_by_part(self) -> bool:
-        """Whether labels are put together part by part, so that no label is chosen as a whole."""
-        return self.labels in ("checked", "answers", "checked-by-foreign", "unchecked") or self.decided_together
-
-    @property
-    def decided_together(self) -> bool:
-        """Whether CSRL's labels are decided on together with its friend."""
-        return self.labels.startswith("joint")
+        """Whether labels are put together part by part, so that none is chosen as a whole."""
+        return self.labels not in ("own", "parts", "bridge", "friend") and not self.labels.startswith("merged")
 
     @property
     def learns_from_friend(self) -> bool:
@@ -105,11 +100,6 @@ class MethodSpec:
         return (
             self.procedure in ("friend-training", "two-readers") and self.friend == "partner" and self.labels in labels
         )
-
-    @property
-    def edit_by_edit(self) -> bool:
-        """Whether rewrites are learnt edit by edit, so that none is chosen as a whole."""
-        return self.labels in ("joint-edits", "joint-edits-with-gold", "edits-alone")
 
 
 FDT = MethodSpec("FDT", "friend-training", choice="by-match", friend="partner", label_parts=3, bridge=True)

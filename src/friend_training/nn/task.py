@@ -194,6 +194,11 @@ class TorchTask:
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
         return self._predict(inputs, self.progress)
 
+    @property
+    def ranks(self) -> bool:
+        """Whether the definition can rank labels."""
+        return isinstance(self.definition, RankingDefinition)
+
     def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
         """The k likeliest labels of every unit (`core.joint.Ranking`)."""
         ranking = self._ranking()

@@ -271,7 +271,7 @@ def _contents(study: Study) -> Mapping[str, Any]:
 
 def _by_parts(method: MethodRun | None) -> bool:
     spec = None if method is None else METHODS.get(method.name)
-    return spec is not None and (spec.part_by_part or spec.edit_by_edit)
+    return spec is not None and spec.part_by_part
 
 
 def _sections(study: Study, method: MethodRun) -> list[TaskSection]:

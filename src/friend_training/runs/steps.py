@@ -76,6 +76,17 @@ class MeasureAgreement:
 
 
 @dataclass(frozen=True, slots=True)
+class WeighFriends:
+    """Find on dev what each friend's word weighs where labels are decided on together."""
+
+    iteration: int
+
+    @property
+    def name(self) -> str:
+        return f"weigh-{self.iteration}"
+
+
+@dataclass(frozen=True, slots=True)
 class FindThresholds:
     """Find on dev the thresholds that promise the precision aimed at."""
 
@@ -152,6 +163,8 @@ def parse_step(name: str) -> Step:
         return Label(int(found[1]), int(found[2]))
     if found := re.fullmatch(r"agreement-(\d+)", name):
         return MeasureAgreement(int(found[1]))
+    if found := re.fullmatch(r"weigh-(\d+)", name):
+        return WeighFriends(int(found[1]))
     if found := re.fullmatch(r"aim-(\d+)", name):
         return FindThresholds(int(found[1]))
     if found := re.fullmatch(r"select-(\d+)", name):
@@ -169,7 +182,7 @@ def kind_of_work(step: Step) -> str:
     match step:
         case Label():
             return "labelling"
-        case MeasureAgreement() | FindThresholds() | Select() | Tidy():
+        case MeasureAgreement() | WeighFriends() | FindThresholds() | Select() | Tidy():
             return "selecting"
         case Evaluate() | Test() | Count():
             return "scoring"

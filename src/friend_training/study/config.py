@@ -29,19 +29,20 @@ from friend_training.study.sections import (
     HanlpBridgeConfig,
     LtpBridgeConfig,
     Mark,
+    MatchWeight,
     OwnFriendship,
     OwnTask,
     PlainName,
     PoolConfig,
     PretrainedEncoderConfig,
     PublicDataConfig,
-    Rate,
     Repeats,
     ScratchEncoderConfig,
     Section,
     Share,
     SyntheticDataConfig,
     TaskConfig,
+    Temperature,
     TrainedBridgeConfig,
     TrainingConfig,
     WordEncoderConfig,
@@ -73,17 +74,32 @@ class FriendshipConfig(Section):
 class JointConfig(Section):
     """How labels are decided on together with a friend (core/friendship.py)."""
 
-    match_weight: Annotated[float, Field(ge=0)] = 64.0
-    """γ: what the match with the friend weighs beside the log-probabilities of the two models."""
-    temperature: Rate = 1.0
-    """Log-probabilities are divided by it: above 1 the models are trusted less."""
+    match_weight: MatchWeight = 64.0
+    """γ: what the match with the friend weighs beside the log-probabilities of the two models; auto is found on dev in
+    each iteration."""
+    temperature: Temperature = 1.0
+    """Log-probabilities are divided by it: above 1 the models are trusted less; auto is found on dev."""
     best: Count = 16
     """How many of a model's likeliest labels are considered."""
-    edits_match_weight: Annotated[float, Field(ge=0)] = 16.0
+    edits_match_weight: MatchWeight = 16.0
     """γ where rewrites are decided on."""
     sure: Share = 0.95
     """What the rewriter's likeliest scripts must agree on, of their probability, for a place that the friend says
     nothing of to be learnt."""
+
+
+class OwnJointConfig(Section):
+    """How labels are decided on together with friends (core/friendship.py)."""
+
+    match_weight: MatchWeight = "auto"
+    """γ: what the match with a friend weighs beside the log-probabilities of both models; auto is found on dev in each
+    iteration, for each friend by itself."""
+    temperature: Temperature = 1.0
+    """Log-probabilities are divided by it: above 1 the models are trusted less; auto is found on dev."""
+    best: Count = 16
+    """How many of a task's likeliest labels are considered."""
+    friend_best: Count = 16
+    """How many of a friend's likeliest labels are considered; of a friend that cannot rank, its answer."""
 
 
 class CaseStudyConfig(Config):
@@ -129,6 +145,10 @@ class CaseStudyConfig(Config):
     who rewrites nothing."""
     insertion_spans: Literal["apart", "together"] = "together"
     """Whether first and last token of an insertion are chosen apart, or together as a span of one turn."""
+
+    @property
+    def balances_parts(self) -> bool:
+        return self.checked_labels == "balanced"
 
     @property
     def sections(self) -> Mapping[str, TaskConfig]:
@@ -193,6 +213,8 @@ class FriendsConfig(Config):
     """How the matching scores of a task with several friends become one."""
     word_encoder: WordEncoderConfig = WordEncoderConfig()
     """The encoder of parsers and taggers that name none of their own."""
+    joint: OwnJointConfig = OwnJointConfig()
+    """How labels are decided on together with friends, where a task's selection or a method does so."""
 
     @property
     def sections(self) -> Mapping[str, TaskConfig]:
@@ -471,10 +493,17 @@ LATER_SETTINGS: dict[str, Any] = {
     "tasks.csrl.selection.pick": None,
     "tasks.rewriting.selection.score": "paper",
     "tasks.rewriting.selection.pick": None,
+    "tasks.*.selection.choose": "whole",
+    "tasks.*.selection.labels": "own",
+    "stop": None,
 }
 """Settings that came when results were recorded already, and what was done before they came: their defaults.
 
-The recorded form leaves them out where they say that. Whoever adds a setting to a config adds it here."""
+The recorded form leaves them out where they say that; * is any task. Whoever adds a setting to a config adds it here.
+"""
+
+_OF_OWN_TASKS: dict[str, Any] = {"joint.match_weight": "auto", "joint.friend_best": 16}
+"""The same where configs of any tasks have another default than that of the paper's pair."""
 
 
 CHANGED_DEFAULTS: dict[str, Any] = {
@@ -523,17 +552,24 @@ def _recorded_estimates(value: Any) -> Any:
 
 def recorded_form(config: Mapping[str, Any]) -> dict[str, Any]:
     """A config as results were recorded with it; one that is in this form stays as it is."""
-    return _renamed(_told(_recorded_estimates(config), ""), _RECORDED_VALUES, "")
+    later = LATER_SETTINGS | (_OF_OWN_TASKS if "friendships" in config else {})
+    return _renamed(_told(_recorded_estimates(config), "", later), _RECORDED_VALUES, "")
 
 
-def _told(values: Mapping[str, Any], place: str) -> dict[str, Any]:
+def _told(values: Mapping[str, Any], place: str, later: Mapping[str, Any]) -> dict[str, Any]:
     """Without the settings that came later and say what was done before they came, and sections of nothing else."""
     told = {
-        key: _told(value, f"{place}{key}.") if isinstance(value, Mapping) else value
+        key: _told(value, f"{place}{key}.", later) if isinstance(value, Mapping) else value
         for key, value in values.items()
-        if f"{place}{key}" not in LATER_SETTINGS or value != LATER_SETTINGS[f"{place}{key}"]
+        if not any(name in later and value == later[name] for name in _names(f"{place}{key}"))
     }
     return {key: value for key, value in told.items() if value != {} or values[key] == {}}
+
+
+def _names(setting: str) -> tuple[str, str]:
+    """A setting of a task goes by the task's name, and by * as one of any task."""
+    of, _, rest = setting.partition(".")
+    return setting, f"tasks.*.{rest.partition('.')[2]}" if of == "tasks" else setting
 
 
 def _renamed(values: Mapping[str, Any], names: Mapping[str, Mapping[str, str]], place: str) -> dict[str, Any]:

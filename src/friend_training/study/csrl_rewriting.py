@@ -31,6 +31,7 @@ from friend_training.study.data import all_case_study_gold
 from friend_training.study.friends import StudyFriendship, Variant
 from friend_training.study.resources import make_resources
 from friend_training.study.run_data import HiddenGold, RunData
+from friend_training.study.sections import SelectionConfig
 from friend_training.tasks.rewriting.metrics import RewritingScore
 from friend_training.tasks.rewriting.task import score_rewrites
 
@@ -61,9 +62,13 @@ class PaperPair:
     def friendship(self) -> StudyFriendship:
         return paper_friendship(self.config, self.bridge, self.data)
 
-    def labelled_by_bridge(self, plan: TaskPlan) -> TaskPlan:
-        """The plan of CSRL, whose pseudo-labels are the bridge's."""
-        return replace(plan, task=LabelledByBridge(plan.task, naming_bridge(self.config, self.bridge)))
+    def labelled_by_bridge(self, plans: Mapping[str, TaskPlan]) -> dict[str, TaskPlan]:
+        """CSRL alone, whose pseudo-labels are the bridge's."""
+        plan = plans["csrl"]
+        return {"csrl": replace(plan, task=LabelledByBridge(plan.task, naming_bridge(self.config, self.bridge)))}
+
+    read_twice = "rewriting"
+    """The task that a second model reads, by methods that have one."""
 
     def scores_without_training(self, method: str) -> dict[str, float]:
         """Methods that train nothing: the bridge as a CSRL parser, or u_t as its own rewrite, scored on test."""
@@ -94,7 +99,8 @@ def paper_friendship(config: CaseStudyConfig, bridge: Bridge, data: RunData | No
         return replace(friendship, merge_first=MergedRoles(bridge))
 
     def checked(check: Check) -> Variant:
-        return lambda friendship: replace(friendship, merge_first=CheckedRoles(bridge, check, config.pronouns))
+        settle = CheckedRoles(bridge, check, config.pronouns)
+        return lambda friendship: replace(friendship, joint_first=Joint(0.0, best=1, settle=settle, every=True))
 
     def gold_bridge(friendship: Friendship) -> Friendship:
         return with_gold_bridge(friendship, None if data is None or data.bridge is None else data.bridge.gold_sigma)
@@ -125,11 +131,23 @@ def paper_friendship(config: CaseStudyConfig, bridge: Bridge, data: RunData | No
             joint_second=replace(found.joint_second, friend=PerfectFriend(gold["csrl"])),
         )
 
+    def deciding(task: str, selection: SelectionConfig) -> Joint | None:
+        naming, of_roles = naming_bridge(config, bridge), task == "csrl"
+        if selection.labels == "joint":
+            made = joint_roles(config, "joint", naming) if of_roles else joint_rewrites(config, "joint-edits")
+            parts = selection.choose == "parts"
+            return replace(made, every=False) if parts else replace(made, every=False, settle=None, confidence="joint")
+        if selection.choose == "whole":
+            return None
+        if of_roles:
+            return Joint(0.0, best=1, settle=CheckedRoles(bridge, "friend", config.pronouns))
+        return Joint(0.0, best=config.joint.best, settle=ConfirmedEdits(config.joint.sure))
+
     variants: dict[str, Variant] = {"merged": merged, "gold-bridge": gold_bridge, "edits-alone": edits("edits-alone")}
     variants |= {name: checked(check) for name, check in CHECKS.items()}
     variants |= {name: joint(name) for name in ("joint", "joint-with-foreign", "joint-with-bridge")}
     variants |= {"joint-edits": joint_edits, "joint-edits-with-gold": perfect_friends}
-    return StudyFriendship(csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump())), variants)
+    return StudyFriendship(csrl_rewriting(bridge, RoleMatcher(**config.friendship.model_dump())), variants, deciding)
 
 
 def joint_roles(config: CaseStudyConfig, labels: str, bridge: Bridge) -> Joint:
@@ -141,6 +159,7 @@ def joint_roles(config: CaseStudyConfig, labels: str, bridge: Bridge) -> Joint:
         chosen.best,
         propose=ProposedRoles(bridge),
         settle=DisputedRoles(bridge),
+        every=True,
         friend=nothing_rewritten if labels == "joint-with-bridge" else None,
         foreign=config.seed if labels == "joint-with-foreign" else None,
     )
@@ -150,7 +169,9 @@ def joint_rewrites(config: CaseStudyConfig, labels: str) -> Joint:
     """How the rewriter decides on its edits together with CSRL, or by itself."""
     chosen = config.joint
     if labels == "edits-alone":
-        return Joint(0.0, chosen.temperature, chosen.best, settle=ConfirmedEdits(chosen.sure, confirmed=False))
+        return Joint(
+            0.0, chosen.temperature, chosen.best, settle=ConfirmedEdits(chosen.sure, confirmed=False), every=True
+        )
     return Joint(
         chosen.edits_match_weight,
         chosen.temperature,
@@ -158,6 +179,7 @@ def joint_rewrites(config: CaseStudyConfig, labels: str) -> Joint:
         proposals=4,
         propose=ProposedInsertions(),
         settle=ConfirmedEdits(chosen.sure),
+        every=True,
     )
 
 

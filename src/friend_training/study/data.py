@@ -305,6 +305,18 @@ def all_case_study_gold(config: CaseStudyConfig, data_dir: Path | None) -> Mappi
     raise ConfigError("base-full, fdt-s and fdt-sf need more labels than gold; of your own files all labels are gold")
 
 
+def with_predicates(dialogues: Sequence[Dialogue], config: CaseStudyConfig, task: str) -> list[Dialogue]:
+    """The dev dialogues of a task with predicates, in the form of the pool's; those of CSRL have them."""
+    if isinstance(config.data, PublicDataConfig) and task == "rewriting":
+        dialogues = with_found_predicates(dialogues, config, lambda done, total: None)
+    if not any(dialogue.predicates for dialogue in dialogues):
+        raise ConfigError(
+            f"the dev dialogues of {task} give no predicates, so friends have nothing to match there and no threshold"
+            " can be found for a precision; name the predicates, or set tasks.*.pick_threshold to a number or a share"
+        )
+    return list(dialogues)
+
+
 def with_found_predicates(pool: Sequence[Dialogue], config: CaseStudyConfig, progress: Progress) -> list[Dialogue]:
     """Dialogues of a corpus without predicates, with those that the finder sees in the last turn."""
     if not pool:  # no parser is opened for nothing

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from friend_training.core.friendship import Friendship, Match, Propose
+from friend_training.core.friendship import Candidates, Friendship, Joint, Match, Predictions, Propose
 from friend_training.core.task import Prediction
 from friend_training.data.splits import normalise
 from friend_training.errors import ConfigError
@@ -18,14 +18,17 @@ from friend_training.methods.controls import oracle, shuffled
 from friend_training.methods.registry import MethodSpec
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare
-from friend_training.study.config import FriendsConfig
+from friend_training.study.config import FriendsConfig, OwnJointConfig
+from friend_training.study.kinds import is_trained
 from friend_training.study.run_data import HiddenGold, RunData, gold_units, input_of
 from friend_training.study.sections import (
+    Config,
     CoreferenceFriendshipConfig,
     GivenFriendshipConfig,
     LabelsFriendshipConfig,
     PairConfig,
     ParsersFriendshipConfig,
+    SelectionConfig,
     TagsFriendshipConfig,
     TreeTagsFriendshipConfig,
 )
@@ -33,40 +36,137 @@ from friend_training.types import CoreferenceExample, Dialogue, Link, text_of
 
 Variant = Callable[[Friendship], Friendship]
 
+Deciding = Callable[[str, SelectionConfig], Joint | None]
+"""How the labels of a task are decided by what its selection says; None: they are its own, as wholes."""
+
 
 @dataclass(frozen=True, slots=True)
 class StudyFriendship:
     """A friendship as its kind made it.
 
     `variants` has what else this kind can do, by the name that a method asks for it: labels of another making
-    (`MethodSpec.labels`), or another friend (`MethodSpec.friend`).
+    (`MethodSpec.labels`), or another friend (`MethodSpec.friend`). `deciding` makes labels as the selection of a task
+    asks for them, where the method does not.
     """
 
     friendship: Friendship
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    deciding: Deciding = lambda task, selection: None
 
 
 def friendships_of(
-    friendships: Sequence[StudyFriendship], spec: MethodSpec, *, seed: int, audit: Audit | None
+    friendships: Sequence[StudyFriendship], spec: MethodSpec, config: Config, audit: Audit | None
 ) -> list[Friendship]:
-    """The friendships of a run with the friend and the labels that a method asks for."""
-    return [found for one in friendships for found in _of_method(one, spec, seed, audit)]
+    """The friendships of a run with the friend and the labels that a method or, if it names none, a task asks for."""
+    made = [found for one in friendships for found in _of_method(one, spec, config, audit)]
+    in_parts = _tasks_whose(made, lambda joint: joint.settle is not None)
+    for name, section in config.sections.items():
+        if spec.labels == "own" and section.selection.choose == "parts" and name not in in_parts:
+            raise ConfigError(
+                f"tasks.{name}.selection.choose is parts, but no friendship of {name} says what parts of a label it"
+                " confirms; tags, spans, the paper's pair and parsers do"
+            )
+    return made
 
 
-def _of_method(one: StudyFriendship, spec: MethodSpec, seed: int, audit: Audit | None) -> list[Friendship]:
+def taken_whole(friendships: Sequence[Friendship]) -> frozenset[str]:
+    """The tasks all of whose labels are learnt that have a part left, whatever their scores."""
+    return _tasks_whose(friendships, lambda joint: joint.every)
+
+
+def _tasks_whose(friendships: Sequence[Friendship], holds: Callable[[Joint], bool]) -> frozenset[str]:
+    sides = ((name, one.joint(name)) for one in friendships for name in (one.first, one.second))
+    return frozenset(name for name, joint in sides if joint is not None and holds(joint))
+
+
+def _of_method(one: StudyFriendship, spec: MethodSpec, config: Config, audit: Audit | None) -> list[Friendship]:
     friendship = one.friendship
     if spec.labels == "friend":
         return friends_labels(friendship)
     if spec.labels != "own":
         friendship = _variant(one, spec, spec.labels)(friendship)
+    else:
+        for name in (friendship.first, friendship.second):
+            if is_trained(config, name):
+                joint = one.deciding(name, config.sections[name].selection)
+                friendship = friendship if joint is None else friendship.with_joint(name, joint)
     match spec.friend:
         case "partner":
             return [friendship]
         case "shuffled":
-            return [shuffled(friendship, seed=seed)]
+            return [_controlled(shuffled(friendship, seed=config.seed), friendship, foreign=config.seed)]
         case "oracle":
-            return [oracle(friendship, audit)]
+            return [_controlled(oracle(friendship, audit), friendship)]
     return [_variant(one, spec, spec.friend)(friendship)]
+
+
+def _controlled(control: Friendship, friendship: Friendship, *, foreign: int | None = None) -> Friendship:
+    """A control of how labels are matched, whose labels are decided on by the friendship itself, with a `foreign`
+    friend or its own."""
+    for name in (friendship.first, friendship.second):
+        joint = friendship.joint(name)
+        if joint is not None and (joint.ranks or foreign is None):
+            control = control.with_joint(name, replace(joint, through=friendship, foreign=foreign))
+        elif joint is not None:
+            raise ConfigError(
+                f"friendship {friendship.name}: no friend can be shuffled where parts of labels are chosen"
+            )
+    return control
+
+
+def decided_with(friendship: Friendship, joint: OwnJointConfig) -> Deciding:
+    """How any friendship makes labels: from both sides' likeliest ones and what the friend proposes."""
+
+    def deciding(task: str, selection: SelectionConfig) -> Joint | None:
+        first = task == friendship.first
+        settle = (friendship.parts_first if first else friendship.parts_second) if selection.choose == "parts" else None
+        if selection.labels == "own":
+            return None if settle is None else Joint(0.0, best=1, settle=settle)
+        propose = friendship.propose_first if first else friendship.propose_second
+        return Joint(
+            joint.match_weight,
+            joint.temperature,
+            joint.best,
+            joint.friend_best,
+            propose=None if propose is None else ProposedLabels(propose),
+            settle=settle,
+            confidence="own" if settle is not None else "joint",
+        )
+
+    return deciding
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLabels:
+    """What a friendship can say of the friend's answer as a label of one's own, as one more candidate."""
+
+    propose: Propose
+
+    def __call__(self, inputs: Sequence[Any], likeliest: Candidates, friends: Predictions) -> Candidates:
+        own = [[unit[0] for unit in units] for units in likeliest]
+        return [[[] if found is None else [found] for found in units] for units in self.propose(inputs, own, friends)]
+
+
+def general_variants(friendship: Friendship, config: FriendsConfig) -> dict[str, Variant]:
+    """What any friendship can do: labels decided on together, also with a foreign friend; labels in parts."""
+    deciding = decided_with(friendship, config.joint)
+    trained = [name for name in (friendship.first, friendship.second) if is_trained(config, name)]
+
+    def made(labels: Literal["own", "joint"], *, foreign: int | None = None) -> Friendship:
+        found = friendship
+        for name in trained:
+            parts = friendship.parts_first if name == friendship.first else friendship.parts_second
+            joint = deciding(name, SelectionConfig(labels=labels, choose="whole" if parts is None else "parts"))
+            found = found if joint is None else found.with_joint(name, replace(joint, foreign=foreign))
+        return found if foreign is None else _controlled(shuffled(found, seed=foreign), found, foreign=foreign)
+
+    variants: dict[str, Variant] = {
+        "joint": lambda _: made("joint"),
+        "joint-with-foreign": lambda _: made("joint", foreign=config.seed),
+    }
+    if friendship.parts_first is not None or friendship.parts_second is not None:
+        variants["parts"] = lambda _: made("own")
+    return variants
 
 
 def _variant(one: StudyFriendship, spec: MethodSpec, name: str) -> Variant:
@@ -151,7 +251,13 @@ def own_friendships(
 ) -> list[StudyFriendship]:
     """Those of a config; `given` are Python objects by name, `audit` knows hidden gold for ceilings."""
     hidden = audit if isinstance(audit, HiddenGold) else HiddenGold({})
-    return [_made(section, given, learn, hidden, config.seed) for section in config.friendships]
+    made = [_made(section, given, learn, hidden, config.seed) for section in config.friendships]
+    return [_with_general(one, config) for one in made]
+
+
+def _with_general(one: StudyFriendship, config: FriendsConfig) -> StudyFriendship:
+    variants = {**general_variants(one.friendship, config), **one.variants}
+    return replace(one, variants=variants, deciding=decided_with(one.friendship, config.joint))
 
 
 def name_of(section: PairConfig) -> str:

@@ -23,7 +23,6 @@ from friend_training.runs.progress import Relay
 from friend_training.runs.run import Run
 from friend_training.study.csrl_rewriting import PaperPair
 from friend_training.study.folders import method_folder
-from friend_training.study.friends import friendships_of
 from friend_training.study.kinds import kind_of
 from friend_training.study.setup import Setup
 
@@ -32,11 +31,13 @@ Outcomes = dict[str, Outcome]
 
 @dataclass(frozen=True, slots=True)
 class MethodSetting:
-    """What a method is given: its run, its plans, which start from the shared Base, and what all methods share."""
+    """What a method is given: its run, its friendships, its plans, which start from the shared Base, and what all
+    methods share."""
 
     spec: MethodSpec
     run: Run
     plans: dict[str, TaskPlan]
+    friendships: Sequence[Friendship]
     setup: Setup
 
     @property
@@ -54,10 +55,6 @@ class MethodSetting:
     @property
     def listener(self) -> Relay:
         return self.setup.listener
-
-    @property
-    def friendships(self) -> list[Friendship]:
-        return friendships_of(self.setup.friendships(), self.spec, seed=self.settings.seed, audit=self.audit)
 
     @property
     def paper(self) -> PaperPair:
@@ -114,8 +111,8 @@ def _multitask(s: MethodSetting) -> Outcomes:
 
 def _self_training(s: MethodSetting) -> Outcomes:
     plans: Mapping[str, TaskPlan] = s.plans
-    if s.spec.labels == "bridge":  # CSRL alone, self-trained on what the bridge predicts in its place
-        plans = {"csrl": s.paper.labelled_by_bridge(s.plans["csrl"])}
+    if s.spec.labels == "bridge":
+        plans = s.paper.labelled_by_bridge(s.plans)
     return sst(s.run, plans, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)
 
 
@@ -192,14 +189,12 @@ def _strong_friends(s: MethodSetting) -> Outcomes:
 
 
 def _two_readers(s: MethodSetting) -> Outcomes:
-    """Rewriting is read by a second model. With a friend CSRL takes part as in fdt-checked; else it would be SST's."""
-    if "rewriting" not in s.plans:
-        raise ConfigError(f"{s.spec.title} belongs to the paper's pair, CSRL and rewriting; leave it out here")
-    second = _seconds(s)["rewriting"]
-    friends = s.friendships if s.spec.friend == "partner" else []
-    plans = s.plans if friends else {"rewriting": s.plans["rewriting"]}
-    seconds, audit = {"rewriting": second}, s.audit
-    return readers(s.run, plans, seconds, friends, s.pool, settings=s.settings, audit=audit, listener=s.listener)
+    """One task is read by a second model. With a friend the other takes part as in fdt-checked; else it would be
+    SST's."""
+    twice = s.paper.read_twice
+    plans = s.plans if s.friendships else {twice: s.plans[twice]}
+    seconds, audit = {twice: _seconds(s)[twice]}, s.audit
+    return readers(s.run, plans, seconds, s.friendships, s.pool, settings=s.settings, audit=audit, listener=s.listener)
 
 
 def _co_training(s: MethodSetting) -> Outcomes:

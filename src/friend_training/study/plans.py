@@ -7,33 +7,27 @@ its balance is another one: in REWRITE every utterance needs a rewrite, in RESTO
 that of dev; of its labels nothing else is used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.selector import Selector, Share, TotalAgreement
+from friend_training.core.friendship import Friendship
+from friend_training.core.selector import Aim, Selector, Share, TotalAgreement
 from friend_training.core.task import Task
-from friend_training.errors import ConfigError
 from friend_training.loop.algorithm import TaskPlan, Training, fixed_friend
 from friend_training.loop.thresholds import Probe
 from friend_training.methods.controls import as_many, chosen_counts, random_as_many
 from friend_training.methods.registry import METHODS, MethodSpec
 from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig, FriendsConfig
-from friend_training.study.data import with_found_predicates
+from friend_training.study.data import with_predicates
 from friend_training.study.folders import method_folder
+from friend_training.study.friends import taken_whole
 from friend_training.study.kinds import is_trained
 from friend_training.study.run_data import RunData, hidden_gold, input_of, label_shares
-from friend_training.study.sections import (
-    Config,
-    ExpectedPrecisionConfig,
-    FalseDiscoveryConfig,
-    PrecisionThresholdConfig,
-    PublicDataConfig,
-    pick_of,
-)
+from friend_training.study.sections import Config, pick_of
 
 
 def wanted_balance(config: Config, data: RunData, task: Task) -> dict[str, float] | None:
@@ -47,8 +41,11 @@ def wanted_balance(config: Config, data: RunData, task: Task) -> dict[str, float
     return label_shares(task, examples.gold if source == "gold" else examples.dev)
 
 
-def selectors(spec: MethodSpec, config: Config, data: RunData, study: Path, task: Task) -> list[Selector]:
-    """How a method chooses among a task's pseudo-labels, one selector per iteration."""
+def selectors(
+    spec: MethodSpec, config: Config, data: RunData, study: Path, task: Task, *, every: bool
+) -> list[Selector]:
+    """How a method chooses among a task's pseudo-labels, one selector per iteration; with `every`, all labels are
+    taken that have a part left, because each part was chosen."""
     section, iterations = config.sections[task.name], config.iterations
     balance = wanted_balance(config, data, task)
     by_match = Selector(
@@ -63,12 +60,9 @@ def selectors(spec: MethodSpec, config: Config, data: RunData, study: Path, task
         by_confidence = replace(by_confidence, balance=None)  # it has no label with an argument in another turn
     if spec.labels == "friend":
         by_confidence = replace(by_confidence, content="only")  # where the friend has nothing to say, nothing is learnt
-    if spec.part_by_part and task.name == "csrl":  # arguments are chosen one by one: whatever has one left is learnt
-        assert isinstance(config, CaseStudyConfig), "only the paper's pair has such labels"
-        kept = balance if config.checked_labels == "balanced" else None
+    if every:
+        kept = balance if config.balances_parts else None
         return [replace(by_confidence, pick=Share(1.0), content="only", balance=kept)] * iterations
-    if spec.edit_by_edit and task.name == "rewriting":  # so with edits
-        return [replace(by_confidence, pick=Share(1.0), content="only", balance=None)] * iterations
     if spec.friend == "oracle":  # exactly what is right; labels that say nothing are left out where they always are
         return [replace(by_match, pick=TotalAgreement())] * iterations
     match spec.choice:
@@ -94,13 +88,16 @@ def task_plans(
     method: str,
     *,
     starts: Mapping[str, Path],
+    friendships: Sequence[Friendship],
 ) -> dict[str, TaskPlan]:
     """What each task of a method is given. All but Base itself start from the checkpoint of the shared Base.
 
-    A friend that is never trained takes part only where friends do, and a task without friends only where nothing is
+    `friendships` are the method's: they say whose labels are all taken, part by part, and what is found on dev. A
+    friend that is never trained takes part only where friends do, and a task without friends only where nothing is
     done as friends do it. `starts` are checkpoints that a Base goes on from.
     """
     plans: dict[str, TaskPlan] = {}
+    every = taken_whole(friendships)
     for name, task in tasks.items():
         examples, section, spec = data.tasks[name], config.sections[name], METHODS[method]
         if not _has_friend(config, name) and (spec.friend != "none" or spec.like is not None):
@@ -118,9 +115,9 @@ def task_plans(
             test={"test": examples.test},
             base=Training(section.base_steps, patience=section.base_patience) if method == "base" else shared,
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
-            selectors=selectors(spec, config, data, study, task),
+            selectors=selectors(spec, config, data, study, task, every=name in every),
             start=starts.get(name),
-            probe=probe_of(config, data, name) if _aims(config, name) else None,
+            probe=probe_of(config, data, name) if _asks_dev(config, name, friendships) else None,
         )
     return plans
 
@@ -138,28 +135,23 @@ def _has_friend(config: Config, task: str) -> bool:
 
 
 def probe_of(config: Config, data: RunData, task: str) -> Probe:
-    right = partial(hidden_gold({task: data.tasks[task].dev}), task)
-    return Probe(probed_inputs(config, data, task), right)
+    gold = hidden_gold({task: data.tasks[task].dev})
+    return Probe(probed_inputs(config, data, task), partial(gold, task), parts=partial(gold.parts, task))
 
 
 def probed_inputs(config: Config, data: RunData, task: str) -> list[Any]:
     inputs: list[Any] = [input_of(example) for example in data.tasks[task].dev]
-    if not isinstance(config, CaseStudyConfig):
-        return inputs
-    if isinstance(config.data, PublicDataConfig) and task == "rewriting":
-        inputs = with_found_predicates(inputs, config, lambda done, total: None)
-    if not any(dialogue.predicates for dialogue in inputs):
-        raise ConfigError(
-            f"the dev dialogues of {task} give no predicates, so friends have nothing to match there and no threshold"
-            " can be found for a precision; name the predicates, or set tasks.*.pick_threshold to a number or a share"
-        )
-    return inputs
+    return with_predicates(inputs, config, task) if isinstance(config, CaseStudyConfig) else inputs
 
 
-def _aims(config: Config, task: str) -> bool:
-    """Whether something of the selection is found on dev: a threshold, by match or by confidence, or the score."""
+def _asks_dev(config: Config, task: str, friendships: Sequence[Friendship]) -> bool:
+    """Whether something is found on dev: a threshold, by match or by confidence, the score, what a friend's word
+    weighs, or when to stop."""
     section = config.sections[task]
-    aims = (PrecisionThresholdConfig, ExpectedPrecisionConfig, FalseDiscoveryConfig)
-    return section.selection.score == "learned" or any(
-        isinstance(one, aims) for one in (section.pick, section.sst_threshold)
+    joints = [one.joint(task) for one in friendships]
+    return (
+        section.selection.score == "learned"
+        or any(isinstance(pick_of(one), Aim) for one in (section.pick, section.sst_threshold))
+        or any(joint is not None and joint.to_fit for joint in joints)
+        or (config.stop is not None and bool(friendships))
     )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from friend_training.core.friendship import Friendship
 from friend_training.core.pool import Inputs
 from friend_training.core.selector import gold_shares, shares_of_kinds
-from friend_training.core.task import Input, Prediction, Task
+from friend_training.core.task import PRF, Input, Prediction, Task
 from friend_training.data import tables
 from friend_training.data.benchmarks import dialogues_in, named_part
 from friend_training.data.sharded_pool import ShardedPool
@@ -193,6 +193,20 @@ def _wrong(label: Sequence[Any], gold: Sequence[Any], unsure: Sequence[int]) -> 
     ]
 
 
+def right_parts(label: Any, gold: Any) -> PRF:
+    """How much of a label is right: of arguments, tags, arcs; a label of one part is right or not."""
+    match label:
+        case Roles():
+            return PRF.of(label.arguments, gold.arguments)
+        case Tags():  # words that are outside of everything are no parts
+            return PRF.of(*([one for one in enumerate(tags) if one[1] != "O"] for tags in (label.tags, gold.tags)))
+        case Heads():
+            return PRF.of(enumerate(label.heads), enumerate(gold.heads))
+        case Tree():
+            return PRF.of(label.brackets, gold.brackets)
+    return PRF(int(is_right(label, gold)), 1, 1)
+
+
 @dataclass(frozen=True, slots=True)
 class HiddenGold:
     """Which predictions are right, by gold labels that training and selection do not see; None: nobody knows.
@@ -210,6 +224,11 @@ class HiddenGold:
             return None if example is None else link_is_right(prediction.label, example)
         gold = self.labels.get(task, {}).get(prediction.unit)
         return None if gold is None else is_right(prediction.label, gold)
+
+    def parts(self, task: str, prediction: Prediction) -> PRF | None:
+        """How many parts of a prediction are right, of how many."""
+        gold = self.labels.get(task, {}).get(prediction.unit)
+        return None if gold is None else right_parts(prediction.label, gold)
 
 
 def hidden_gold(examples: Mapping[str, Iterable[Any]]) -> HiddenGold:

@@ -249,6 +249,12 @@ def in_words(threshold: Any) -> str:
     )
 
 
+MatchWeight = Annotated[float, Field(ge=0)] | Literal["auto"]
+
+
+Temperature = Rate | Literal["auto"]
+
+
 Mark = Literal["after", "input"]
 """`PredicateMark` of tasks/csrl/model.py, written again: that imports torch, and a config must not wait for it."""
 
@@ -388,8 +394,15 @@ class TrainingConfig(Section):
 
 
 class SelectionConfig(Section):
-    """How pseudo-labels of a task are chosen."""
+    """How pseudo-labels of a task are made and chosen, by methods that compare with a friend and name no labels of
+    their own."""
 
+    choose: Literal["whole", "parts"] = "whole"
+    """What of a chosen label is learnt: all of it, or its parts one by one (an argument, a tag, an arc, an edit), those
+    that a friend disputes being left open; with pick: {share: 1.0} no label has to be right as a whole."""
+    labels: Literal["own", "joint"] = "own"
+    """Whose labels are learnt: the task's own, or those that it decides on together with its friends, from both sides'
+    likeliest labels and what friends propose."""
     score: Literal["paper", "learned"] = "paper"
     """What pseudo-labels are chosen by: the paper's mix of confidence and match, or the probability of being right that
     is fitted on dev in each iteration."""
@@ -470,6 +483,9 @@ class Config(Section):
     """Methods to run, each after those that it needs (docs/methods.md)."""
     iterations: Annotated[int, Field(ge=0)] = 2
     """How often the pool is labelled and the models updated; the best iteration on dev is reported."""
+    stop: Literal["agreement"] | None = None
+    """Whether to stop before the last iteration: agreement stops where dev shows that friends agree more often only
+    because they copy each other; null never does."""
     test_units: Count | None = None
     """So many units of test are scored, the first ones, which makes trials on large test sets fast; null is all."""
     shard_size: Count = 1000
@@ -484,6 +500,11 @@ class Config(Section):
     @abstractmethod
     def sections(self) -> Mapping[str, TaskConfig]:
         """What the config says of each task, by the task's name."""
+
+    @property
+    def balances_parts(self) -> bool:
+        """Whether labels that are chosen part by part keep the balance of their task."""
+        return True
 
     @property
     @abstractmethod

@@ -108,6 +108,7 @@ def set_up(
         iterations=config.iterations,
         shard_size=config.shard_size,
         aggregate=config.aggregate if isinstance(config, FriendsConfig) else "mean",
+        stop=config.stop,
         engine=make_engine(config.engine, config.device),
         # A pool of shards is one that no memory could hold, nor its predictions.
         first_labels=FirstLabels() if isinstance(data.pool, Sequence) else None,

@@ -28,6 +28,7 @@ from friend_training.study.folders import (
     shared_resources,
     write_records,
 )
+from friend_training.study.friends import friendships_of
 from friend_training.study.methods import MethodSetting, run_method
 from friend_training.study.open import keep_data
 from friend_training.study.plans import task_plans
@@ -112,8 +113,12 @@ def _record(setup: Setup, method: str) -> dict[str, Any]:
         return record | {"metrics": setup.paper.scores_without_training(method)}
     run = open_or_create(method_folder(setup.run.folder, method), config, setup.run.fingerprints)
     setup.listener.method(method, label_parts=spec.label_parts)
-    plans = task_plans(config, setup.data, setup.run.folder, setup.tasks, method, starts=setup.starts)
-    outcomes = run_method(MethodSetting(spec, run, plans, setup))
+    with_friends = spec.friend != "none"
+    friendships = friendships_of(setup.friendships(), spec, config, setup.data.audit) if with_friends else []
+    plans = task_plans(
+        config, setup.data, setup.run.folder, setup.tasks, method, starts=setup.starts, friendships=friendships
+    )
+    outcomes = run_method(MethodSetting(spec, run, plans, friendships, setup))
     iterations = 0 if method == "base" else config.iterations
     return record | {
         "metrics": {

@@ -342,6 +342,32 @@ class Estimator:
         best = [(int(row.argmax()), min(1.0, float(row.max()))) for row in table]
         return [[Prediction(given.id, classes[place], sure)] for given, (place, sure) in zip(inputs, best, strict=True)]
 
+    def n_best(self, inputs: Sequence[Any], k: int) -> list[list[list[Prediction]]]:
+        """The k likeliest classes of every input (`core.friendship.Ranking`); of equals the first by name."""
+        if not inputs:
+            return []
+        classes = [str(label) for label in self.model.classes_]
+        table = np.asarray(self.model.predict_proba(self.features(inputs)), np.float64)  # [inputs, classes]
+        order = np.argsort(-table, axis=1, kind="stable")[:, :k]
+        return [
+            [[Prediction(given.id, classes[place], min(1.0, float(row[place]))) for place in places.tolist()]]
+            for given, row, places in zip(inputs, table, order, strict=True)
+        ]
+
+    def log_likelihood(
+        self, inputs: Sequence[Any], labels: Sequence[Sequence[Sequence[Any]]]
+    ) -> list[list[list[float]]]:
+        """The log-probabilities of some classes of every input; -inf for a class that the model does not know."""
+        if not inputs:
+            return []
+        places = {str(label): place for place, label in enumerate(self.model.classes_)}
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.asarray(self.model.predict_proba(self.features(inputs)), np.float64))
+        return [
+            [[float(row[places[label]]) if label in places else -math.inf for label in unit] for unit in units]
+            for row, units in zip(logs, labels, strict=True)
+        ]
+
     def evaluate(self, gold: Sequence[Labelled]) -> Mapping[str, float]:
         predicted = self.predict([given for given, _ in gold])
         return classification_scores([units[0].label for units in predicted], [label for _, label in gold])
