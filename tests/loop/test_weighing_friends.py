@@ -1,4 +1,4 @@
-"""What friends' words weigh where labels are decided on together: found on dev, anew in each iteration."""
+"""What friends' words weigh: where labels are decided on together, found on dev; as votes, found by EM on the pool."""
 
 import math
 import random
@@ -6,17 +6,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from friend_training.analysis.three_friends import count_votes
 from friend_training.core.friendship import Joint, consider
-from friend_training.core.selector import Selector, Share
+from friend_training.core.selector import Precision, Selector, Share
 from friend_training.core.task import PRF, Prediction
 from friend_training.errors import ConfigError
 from friend_training.friendships.labels import label_friendship
-from friend_training.loop.algorithm import LoopSettings, TaskPlan, Training, fixed_friend, friend_train
+from friend_training.loop.algorithm import (
+    LoopSettings,
+    TaskPlan,
+    Training,
+    check_plan,
+    fixed_friend,
+    friend_train,
+)
+from friend_training.loop.selection import count_opinions, opinions_of
 from friend_training.loop.thresholds import WEIGHTS, Probe, considered, weigh_friends, with_weights
 from friend_training.runs.run import Run
 from friend_training.runs.steps import WeighFriends
@@ -139,3 +150,44 @@ def test_a_run_weighs_its_friends_before_it_labels(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="found on dev"):
         friend_train(other, blind, [friend], pool, settings=settings)
     assert considered("kind", probe, {"kind": learner, "rule": rule}, [friend]).opinions[0].friendship == friend
+
+
+def test_votes_believe_whom_the_others_bear_out(tmp_path: Path) -> None:
+    """The one is right whom the others bear out most of the time; who is silent has no say."""
+    kinds = {given.id: "ab"[int(given.id) % 2] for given in INPUTS}
+    tasks: dict[str, Any] = {"own": Known(6, 0.7), "wise": Known(9, 0.7)}
+    said = {name: task.predict(INPUTS) for name, task in tasks.items()}
+    said["rule"] = [[Prediction(one.id, kinds[one.id], 1.0)] if int(one.id) % 5 else [] for one in INPUTS]
+    friends = [label_friendship("own", name, {"a": "a", "b": ["b"]}, name=name) for name in ("wise", "rule")]
+    opinions = opinions_of("own", friends, INPUTS, said)
+    assert opinions["5"] == [said["own"][5][0].label, said["wise"][5][0].label, None]
+    assert opinions["6"][2] == "a"
+
+    def count(given: Any, labels: int) -> tuple[Any, Any]:
+        votes = count_votes(given, labels)
+        return votes.posterior, votes.reliability[0]
+
+    voted = count_opinions(opinions, ["own", "wise", "rule"], count)
+    assert voted.sources["own"] < voted.sources["wise"] < voted.sources["rule"]
+    right_of = {unit.unit: right(unit) is True for (unit,) in said["own"]}
+    mean = {
+        verdict: np.mean([p for unit, p in voted.of_unit.items() if right_of[unit] is verdict])
+        for verdict in (True, False)
+    }
+    assert mean[True] > 0.9 > 0.3 > mean[False]
+    assert voted(pa.table({"unit": ["7", "5"]})).tolist() == [voted.of_unit["7"], voted.of_unit["5"]]
+    several = opinions_of("own", [label_friendship("own", "wise", {"a": ["a", "b"], "b": "b"})], INPUTS, said)
+    assert {said_of[0] for said_of in several.values()} == {None, "b"}
+    silent = count_opinions({"x": [None, "b", "b"], "y": ["a", "a", "b"]}, ["own", "wise", "rule"], count)
+    assert silent.of_unit["x"] == 0
+
+
+def test_votes_need_three_and_a_rule_that_asks_no_dev() -> None:
+    with pytest.raises(ConfigError, match="a number or a share where the score is votes"):
+        Selector(Precision(0.8), score="votes")
+    learner = Known(6, 0.7)
+    selectors = [Selector(Share(0.5), score="votes")]
+    plan = TaskPlan(learner, [1], [1], Training(1), Training(1), selectors, count=lambda given, labels: (given, given))  # type: ignore[arg-type]
+    friend = label_friendship("own", "wise", MEANS)
+    with pytest.raises(ConfigError, match="two friends or more, and there are 1"):
+        check_plan({"own": plan, "wise": fixed_friend(learner)}, [friend], INPUTS, LoopSettings(1, 1))  # type: ignore[arg-type]

@@ -104,6 +104,12 @@ def test_labels_are_decided_on_together_where_the_selection_or_a_method_says_so(
     assert runs["fdt"].require(MeasureAgreement(1))["stop"] is False
 
 
+def test_votes_need_a_third_friend(folder: Path, tmp_path: Path) -> None:
+    config = config_of(MEANS, "tasks.polarity.selection.score=votes", "methods=[base, fdt]")
+    with pytest.raises(ConfigError, match="'polarity' goes by votes: it needs two friends or more, and there are 1"):
+        run_study(config, tmp_path / "run", data_dir=folder)
+
+
 def test_labels_of_one_part_cannot_be_chosen_in_parts(folder: Path, tmp_path: Path) -> None:
     config = config_of(MEANS, "tasks.polarity.selection.choose=parts", "methods=[base, fdt]")
     with pytest.raises(ConfigError, match=r"tasks.polarity.selection.choose is parts, but no friendship of polarity"):

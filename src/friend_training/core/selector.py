@@ -152,7 +152,7 @@ class Scores:
     """What selection sees of a batch of units, as columns. A match of NaN: there was nothing to match.
 
     `label` is the kind of each label or, where it has none, its JSON; only a selector that balances uses it. `learned`
-    is P(right) by a score that was fitted on dev (loop/selection.py), if there is one.
+    is P(right) by a score that was fitted on dev, or by votes (loop/selection.py), if there is one.
     """
 
     unit: Sequence[str]
@@ -206,8 +206,8 @@ class Selector:
     `content` "only" leaves out labels without content. `weight` is what a chosen label weighs in training: "one", or
     its confidence (STBR). `balance` gives each label, by its kind or its JSON, a share of what the rule would choose:
     of every label the best are chosen until its share is full; labels without a share are not chosen. `score` "learned"
-    takes for the overall score the probability of being right that is fitted on dev in each iteration
-    (loop/selection.py).
+    takes for the overall score the probability of being right that is fitted on dev in each iteration, "votes" the one
+    that the opinions of the task and two friends or more come to (loop/selection.py).
     """
 
     pick: Pick
@@ -216,14 +216,16 @@ class Selector:
     content: Literal["any", "only"] = "any"
     weight: Literal["one", "confidence"] = "one"
     balance: Mapping[str, float] | None = None
-    score: Literal["paper", "learned"] = "paper"
+    score: Literal["paper", "learned", "votes"] = "paper"
 
     def __post_init__(self) -> None:
         _check(0 <= self.confidence_weight <= 1, "confidence_weight", self.confidence_weight, "a number from 0 to 1")
         _check(self.unmatched in ("reject", "confidence"), "unmatched", self.unmatched, "'reject' or 'confidence'")
         _check(self.content in ("any", "only"), "content", self.content, "'any' or 'only'")
         _check(self.weight in ("one", "confidence"), "weight", self.weight, "'one' or 'confidence'")
-        _check(self.score in ("paper", "learned"), "score", self.score, "'paper' or 'learned'")
+        _check(self.score in ("paper", "learned", "votes"), "score", self.score, "'paper', 'learned' or 'votes'")
+        voted = self.score == "votes" and isinstance(self.pick, Aim)
+        _check(not voted, "pick", self.pick, "a number or a share where the score is votes, which ask no dev")
         shares = list((self.balance or {}).values())
         _check(all(0 <= share <= 1 for share in shares), "balance", self.balance, "shares from 0 to 1")
         match self.pick:
@@ -261,9 +263,11 @@ class Selector:
 
     def overall(self, scores: Scores) -> FloatColumn:
         """s_k and r_t of section 4.3, or P(right); NaN for units that are rejected for want of a match."""
-        if self.score == "learned":
+        if self.score != "paper":
             if scores.learned is None:
-                raise ConfigError("selector: score 'learned' is fitted on dev first (loop/selection.py)")
+                raise ConfigError(
+                    f"selector: score {self.score!r} is found first, on dev or by votes (loop/selection.py)"
+                )
             return scores.learned
         if self.confidence_weight == 1:
             return scores.confidence

@@ -27,7 +27,7 @@ from friend_training.core.selector import Aim, Nothing, Selector
 from friend_training.core.task import Evaluation, FitPlan, PseudoLabel, Task, derived_seed
 from friend_training.errors import ConfigError, FriendTrainingError
 from friend_training.loop.labelling import Audit, Checkpoint, Engine, FirstLabels, Labelled, Labels, LabelWork
-from friend_training.loop.selection import LearnedScore, select_iteration
+from friend_training.loop.selection import Count, LearnedScore, Voted, count_opinions, opinions_of, select_iteration
 from friend_training.loop.thresholds import (
     Probe,
     agreement_on_dev,
@@ -35,6 +35,7 @@ from friend_training.loop.thresholds import (
     copying,
     decided,
     find_on_dev,
+    friends_of,
     probed,
     weigh_friends,
     with_weights,
@@ -66,6 +67,7 @@ from friend_training.runs.steps import (
     Train,
     WeighFriends,
 )
+from friend_training.runs.store import predictions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class TaskPlan:
     `update` trains it in each iteration; a task without `update` is a friend with fixed parameters (FDT-SF).
     `selectors` has one selector per iteration; a fixed friend needs none, and without `dev` it is not scored either.
     `start` is a checkpoint that a Base which is trained goes on from, instead of beginning anew. `probe` is what
-    selectors that need dev are tried on.
+    selectors that need dev are tried on, `count` counts votes for those that go by them.
     """
 
     task: Task
@@ -107,6 +109,7 @@ class TaskPlan:
     test: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     start: str | Path | None = None
     probe: Probe | None = None
+    count: Count | None = None
 
     def selector(self, iteration: int) -> Selector:
         return Selector(Nothing()) if self.update is None else self.selectors[iteration - 1]
@@ -192,7 +195,10 @@ def _check_task(
             f"task {name!r}: what a friend's word weighs is found on dev, so its plan needs a probe, dev inputs whose"
             " gold is known"
         )
+    friends = sum(name in (friendship.first, friendship.second) for friendship in friendships)
     for selector in plan.selectors:
+        if selector.score == "votes" and (friends < 2 or plan.count is None):
+            raise ConfigError(f"task {name!r} goes by votes: it needs two friends or more, and there are {friends}")
         if selector.needs_dev:
             _check_probe(name, plan, selector)
         if selector.needs_match and not has_friend:
@@ -449,14 +455,33 @@ class Loop:
             selectors[name], found[name] = ready.selector, ready.summary
             if ready.score is not None:
                 scores[name] = ready.score
+        votes = {name: self.voted(name, iteration) for name, one in selectors.items() if one.score == "votes"}
         by_hand = rulings(self.run.folder, {name: plan.task.label_type for name, plan in self.plans.items()})
         tasks = select_iteration(
-            store, iteration, shards, selectors, learned=scores, by_hand=by_hand, advanced=advanced
+            store, iteration, shards, selectors, learned={**scores, **votes}, by_hand=by_hand, advanced=advanced
         )
         for name, summary in found.items():
             tasks[name] |= summary
+        for name, voted in votes.items():
+            tasks[name] |= {"votes": dict(voted.sources)}
         result: Result = {"tasks": tasks}
         return result | ({"corrections": digest(by_hand)} if any(by_hand.values()) else {})
+
+    def voted(self, name: str, iteration: int) -> Voted:
+        """What the opinions of a task and its friends on the whole pool come to."""
+        between, types = friends_of(name, self.friendships), dict[str, Any]()
+        for friendship in between:
+            types |= {task: self.plans[task].task.label_type for task in (friendship.first, friendship.second)}
+        opinions: dict[str, list[Any]] = {}
+        for shard in range(self.pool.shards):
+            inputs = self.pool.shard(shard).read().inputs
+            rows = self.run.store.labelled(iteration, shard)
+            said = predictions_of(rows, types, [given.id for given in inputs])
+            opinions |= opinions_of(name, between, inputs, said)
+        others = [one.second if name == one.first else one.first for one in between]
+        count = self.plans[name].count
+        assert count is not None, "check_plan has seen to that"
+        return count_opinions(opinions, [name, *others], count)
 
     def tidy(self, iteration: int, advanced: Advanced) -> Result:
         """A step of its own: only when selection is on record is what it was made from no longer needed."""

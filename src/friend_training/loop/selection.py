@@ -7,6 +7,9 @@ says how probably a pseudo-label is right. It sees the log-odds of the confidenc
 (and that there was none), margin where the store has it, length and kind of the label, number of opinions. Its
 coefficients say what each of them is worth. Every dev unit gets its own score from a fit that has not seen its input,
 so that thresholds can be found on the same dev.
+
+Or it goes by votes: how probably the label is right by the opinions of the task and two friends or more, each as
+reliable as all of them make it look.
 """
 
 import math
@@ -23,6 +26,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
+from friend_training.core.friendship import Friendship
 from friend_training.core.selector import Cutoff, FloatColumn, Line, Selector, Share
 from friend_training.core.task import draws
 from friend_training.runs.corrections import Ruling, overruled, places_of, with_labels_by_hand
@@ -238,6 +242,68 @@ def _minimum(design: Column, right: NDArray[np.bool_], penalty: Column, towards:
 
     solve: Callable[..., Any] = minimize
     return np.asarray(solve(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12}).x)
+
+
+# Votes: what the opinions of three or more sources come to, over the whole pool.
+
+Count = Callable[[NDArray[np.int64], int], tuple[Column, Column]]
+"""Opinions [units, sources], numbers from 0 or -1 for none, and how many there are: the probability of each opinion
+[units, opinions] to be the true one, and how often each source is right [sources]."""
+
+SILENT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """P(right) of units by votes. `sources` are the task and its friends, with how often each is right."""
+
+    of_unit: Mapping[str, float]
+    sources: Mapping[str, float]
+
+    def __call__(self, rows: pa.Table) -> Column:
+        return np.array([self.of_unit[unit] for unit in rows["unit"].to_pylist()], np.float64)
+
+
+def opinions_of(
+    name: str, friendships: Sequence[Friendship], inputs: Sequence[Any], predictions: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """For each unit of a task its own opinion in Σ and those of its friends; None where somebody has none, or several.
+
+    The common spaces of all its friendships must be one, in which a translation has an element for each unit.
+    """
+    found: dict[str, list[Any]] = {unit.unit: [] for units in predictions[name] for unit in units}
+    for place, friendship in enumerate(friendships):
+        sides = (
+            friendship.translate_first(inputs, predictions[friendship.first]),
+            friendship.translate_second(inputs, predictions[friendship.second]),
+        )
+        own, friends = sides if name == friendship.first else sides[::-1]
+        for units, mine, theirs in zip(predictions[name], own, friends, strict=True):
+            for number, unit in enumerate(units):
+                if place == 0:
+                    found[unit.unit].append(_opinion(mine[number]))
+                at = number if len(theirs) == len(units) else 0
+                found[unit.unit].append(_opinion(theirs[at]) if theirs else None)
+    return found
+
+
+def _opinion(element: Any) -> Any:
+    """What can be voted for: an element of Σ; of a set of meanings the only one."""
+    if isinstance(element, frozenset):
+        return next(iter(element)) if len(element) == 1 else None
+    return element
+
+
+def count_opinions(opinions: Mapping[str, Sequence[Any]], sources: Sequence[str], count: Count) -> Voted:
+    """P(right) of each unit; 0 for one whose task has no opinion, or several."""
+    names = sorted({one for said in opinions.values() for one in said if one is not None}, key=str)
+    number = {name: place for place, name in enumerate(names)} | {None: SILENT}
+    given = np.array([[number[one] for one in said] for said in opinions.values()], np.int64)
+    if len(names) < 2:
+        return Voted({unit: float(said[0] is not None) for unit, said in opinions.items()}, {})
+    posterior, reliability = count(given, len(names))
+    own = np.where(given[:, 0] == SILENT, 0.0, posterior[np.arange(len(given)), given[:, 0]])
+    return Voted(dict(zip(opinions, own.tolist(), strict=True)), dict(zip(sources, reliability.tolist(), strict=True)))
 
 
 def select_iteration(

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from friend_training.analysis.three_friends import count_votes
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import Aim, Selector, Share, TotalAgreement
 from friend_training.core.task import Task
@@ -117,6 +118,7 @@ def task_plans(
             update=Training(section.update_steps, restart=section.restart, pseudo_weight=section.pseudo_weight),
             selectors=selectors(spec, config, data, study, task, every=name in every),
             start=starts.get(name),
+            count=_count_votes if section.selection.score == "votes" else None,
             probe=probe_of(config, data, name) if _asks_dev(config, name, friendships) else None,
         )
     return plans
@@ -125,6 +127,11 @@ def task_plans(
 def _has_friend(config: Config, task: str) -> bool:
     friendships = config.friendships if isinstance(config, FriendsConfig) else None
     return friendships is None or any(task in (one.first, one.second) for one in friendships)
+
+
+def _count_votes(opinions: Any, labels: int) -> tuple[Any, Any]:
+    votes = count_votes(opinions, labels)
+    return votes.posterior, votes.reliability[0]
 
 
 # Dev as a pool would have it: what thresholds are found on, and what a finished run is diagnosed with.

@@ -403,9 +403,10 @@ class SelectionConfig(Section):
     labels: Literal["own", "joint"] = "own"
     """Whose labels are learnt: the task's own, or those that it decides on together with its friends, from both sides'
     likeliest labels and what friends propose."""
-    score: Literal["paper", "learned"] = "paper"
-    """What pseudo-labels are chosen by: the paper's mix of confidence and match, or the probability of being right that
-    is fitted on dev in each iteration."""
+    score: Literal["paper", "learned", "votes"] = "paper"
+    """What pseudo-labels are chosen by: the paper's mix of confidence and match; the probability of being right that
+    is fitted on dev in each iteration; or the one that the votes of the task and two friends or more come to, each as
+    reliable as all of them make it look (EM)."""
     pick: PickThreshold | None = None
     """The rule, as `pick_threshold` of the task has it, in whose place it is taken; null leaves it to that."""
 
