@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real test-browser lint docs release-check clean
+.PHONY: demo test test-real test-browser bench lint docs release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -24,6 +24,11 @@ test-real: $(INSTALLED)
 test-browser: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[browser]'
 	$(BIN)/pytest -m 'browser and not slow'
+
+# How close this machine's labelling and training come to the bare network, in minutes; the records are in benchmarks/results.
+# Needs FRIEND_TRAINING_DATA and FRIEND_TRAINING_MODELS; with BENCH=--synthetic nothing.
+bench: $(INSTALLED)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/ceiling.py $(BENCH)
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format .

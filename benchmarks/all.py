@@ -31,7 +31,7 @@ def commands(results: Path, *, quick: bool) -> list[list[str]]:
     found = [
         ["speed.py", *small, *few, *to("speed")],
         ["pipeline.py", *small, *(["--texts", "16"] if quick else []), *to("pipeline")],
-        ["growth.py", *small, *few, *(["--stored", "100"] if quick else []), *to("growth")],
+        ["growth.py", *small, *few, *(["--stored", "100", "--selected", "5000"] if quick else []), *to("growth")],
         ["processes.py", *small, *few, *(["--steps", "4"] if quick else []), *to("processes")],
         ["engines.py", "memory", "--dialogues", *sizes, *shards, *to("engines")],
         ["engines.py", "overhead", "--dialogues", sizes[0] if quick else "20000", *shards, *to("engines")],

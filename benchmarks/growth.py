@@ -1,13 +1,16 @@
 """What labelling costs as dialogues get longer and utterances have more predicates; matching; the store on disk.
 
 python benchmarks/growth.py --rounds 3      measure, append to results/growth.jsonl, print the table
+python benchmarks/growth.py --only selection --selected 10000000    selection over so many rows of the store
 python benchmarks/growth.py --show          only print the table
 python benchmarks/growth.py --synthetic      with a small encoder from scratch, where there is no other
 
 All dialogues are synthetic ones. Longer ones have the turns of others before theirs; a dialogue of more than 125 pieces
 loses its oldest ones, as everywhere, so that its cost ends growing there. Predicates are characters of u_t, evenly
 apart. Matching compares gold roles with what a perfect bridge finds in gold rewrites; the store holds those labels with
-confidences drawn by lot, and decisions. What a longer corpus costs is measured by engines.py memory.
+confidences drawn by lot, and decisions. Selection is over shards of those rows, again and again, with scores drawn by
+lot: once by a threshold, then by a share, beside the iteration before. What a longer corpus costs is measured by
+engines.py memory.
 """
 
 import argparse
@@ -20,13 +23,15 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is imported: see speed.py
 
+import numpy as np
+import pyarrow as pa
 import torch
 from growth_loads import GoldBridge, gold_tasks, with_predicates, with_turns
-from growth_records import MATCHING, PREDICATES, RESULTS, STORE, TURNS, Record, append, read, table
+from growth_records import MATCHING, PREDICATES, RESULTS, SELECTION, STORE, TURNS, Record, append, read, table
 from stopwatch import Stopwatch
 from workloads import SAMPLE_SEED, synthetic_texts
 
-from friend_training.core.selector import Selector, Threshold
+from friend_training.core.selector import Selector, Share, Threshold
 from friend_training.core.task import FitPlan
 from friend_training.data.catalogue import model_source
 from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
@@ -47,6 +52,8 @@ TURN_COUNTS = (2, 4, 8, 16)
 PREDICATE_COUNTS = (1, 2, 4, 8)
 TAUGHT_STEPS = 20
 SHARD_SIZE = 1000
+SELECTED_SHARD = 20_000
+"""Rows, which are some 9,000 dialogues of the few-shot pool."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -60,10 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             append(Record(**setup, **measured), asked.results)
 
         with tempfile.TemporaryDirectory() as scratch:
-            if asked.only != "matching":
+            if asked.only in (None, "labelling"):
                 measure_labelling(asked, Path(scratch), keep)
-            if asked.only != "labelling":
+            if asked.only in (None, "matching"):
                 measure_matching_and_store(asked, Path(scratch), keep)
+            if asked.only in (None, "selection"):
+                measure_selection(asked.selected, Path(scratch), keep)
     print(table(read(asked.results)))
 
 
@@ -156,6 +165,38 @@ def measure_matching_and_store(asked: argparse.Namespace, scratch: Path, keep: C
     keep(round=0, what=STORE, way="gold labels", units=units, stored=stored, **common, **_times(watch))
 
 
+def measure_selection(count: int, scratch: Path, keep: Callable[..., None]) -> None:
+    made = {one.dialogue.id: one for one in generate(SHARD_SIZE, seed=SAMPLE_SEED + 2, domain=Domain.FILM)}
+    tasks, inputs = gold_tasks(made), [one.dialogue for one in made.values()]
+    few = label_shard(tasks, [csrl_rewriting(GoldBridge(made))], inputs, aggregate="mean")
+    rows = pa.concat_tables([few] * -(-min(count, SELECTED_SHARD) // len(few))).slice(0, min(count, SELECTED_SHARD))
+    draw, shards = np.random.default_rng(SAMPLE_SEED), -(-count // len(rows))
+    store = Store(scratch / "selection")
+    for iteration, pick in ((1, Threshold(0.6)), (2, Share(0.1))):
+        for shard in range(shards):
+            for name in ("confidence", "match"):
+                column = pa.array(draw.random(len(rows)))
+                rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), column)
+            store.write_labelled(iteration, shard, rows)
+        watch = Stopwatch()
+        watch.start()
+        select_iteration(store, iteration, shards, dict.fromkeys(tasks, Selector(pick, confidence_weight=0.2)))
+        watch.stop()
+        store.discard_labelled(iteration)
+        keep(
+            round=0,
+            what=SELECTION,
+            way=type(pick).__name__.lower(),
+            encoder="",
+            size=count,
+            dialogues=shards * len(rows),
+            units=shards * len(rows),
+            pieces=None,
+            stored=None,
+            **_times(watch),
+        )
+
+
 def _times(watch: Stopwatch) -> dict[str, Any]:
     return {
         "seconds": round(watch.seconds, 4),
@@ -169,9 +210,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--dialogues", type=int, default=96, help="that are labelled for every size")
     parser.add_argument("--stored", type=int, default=20_000, help="dialogues that are matched and stored")
+    parser.add_argument("--selected", type=int, default=1_000_000, help="rows that are selected from")
     parser.add_argument("--encoder", default=ENCODER, help="folder or hub name")
     parser.add_argument("--synthetic", action="store_true", help="a small encoder from scratch")
-    parser.add_argument("--only", choices=("labelling", "matching"), help="half of it: matching goes with the store")
+    parser.add_argument(
+        "--only", choices=("labelling", "matching", "selection"), help="a part: matching goes with the store"
+    )
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file that records are appended to")
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
     return parser

@@ -8,12 +8,13 @@ from statistics import median
 from record_lines import append_line, read_lines
 
 RESULTS = Path(__file__).parent / "results" / "growth.jsonl"
-TURNS, PREDICATES, MATCHING, STORE = "turns", "predicates", "matching", "store"
+TURNS, PREDICATES, MATCHING, STORE, SELECTION = "turns", "predicates", "matching", "store", "selection"
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One measurement. `size` is what grows: turns, predicates of an utterance, dialogues matched or stored.
+    """One measurement. `size` is what grows: turns, predicates of an utterance, dialogues matched or stored,
+    rows selected from.
 
     `way` tells measurements of one size apart: the task, where the predicate is marked, how matches are scored.
     `units` are predicates and utterances labelled, pairs matched, or rows stored; `pieces` the mean length of an input

@@ -8,7 +8,9 @@ Nothing is measured here: `python benchmarks/all.py` does that, or each benchmar
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median
 
+import ceiling
 import cost_model
 import engine_records
 import growth_records
@@ -63,25 +65,51 @@ def page(results: Path, pictures: Path) -> str:
 
 INTRODUCTION = """# Benchmarks
 
-This page is written by `python benchmarks/page.py` from `benchmarks/results/*.jsonl`; `python benchmarks/all.py`
-measures everything anew (hours on two cores; `--quick` is a pass of minutes that shows that it works). Ratios are taken
-within a round of one run; processor time is given beside the clock because others were running on the machine: the load
-average stands beside the rounds. What it means for a large corpus: [scale.md](scale.md)."""
+Written by `python benchmarks/page.py` from `benchmarks/results/*.jsonl`. `make bench` measures this machine in minutes,
+says where it differs from its own records by more than noise, and adds to them; `python benchmarks/all.py` measures
+everything anew (hours on two cores). Ratios are taken within a round of one run. Machines were seldom idle: hence
+processor time, and the load average beside the rounds. For a large corpus: [scale.md](scale.md)."""
 
 
 def _speed(results: Path, pictures: Path) -> list[str]:
     speed, pipelines = speed_records.read(results / "speed.jsonl"), pipeline_records.read(results / "pipeline.jsonl")
+    ceilings = ceiling.read(results / "ceiling.jsonl")
     plots.draw_speed(pictures / "benchmark-speed.png", speed, pipelines)
     return [
-        "## Labelling and training, beside others",
-        "`python benchmarks/speed.py`: the straightforward loop does the same with the same network, one pass for each"
-        " predicate, padded to 125 pieces, plain AdamW over all weights.",
+        "## Beside the machine",
+        "`make bench`: ernie-3.0-nano-zh-uie on the few-shot pool, one thread. *Bare network*: labelling, the encoder"
+        " alone on the same batches; training, the network forward and backward without optimizer. *Matrix products*:"
+        " those of the encoder's weights, and nothing else. In brackets the lowest and highest of the rounds.",
+        ceiling.table(ceilings) if ceilings else NOTHING,
+        "## Beside others",
+        "The straightforward loop does the same with the same network, one pass for each predicate, padded to 125,"
+        " plain AdamW over all weights (`python benchmarks/speed.py`). One thread, processor time; a range where"
+        " several machines were measured. The picture is of the first machine.",
         "![how many times as long others take](pictures/benchmark-speed.png)",
-        speed_records.table(speed),
-        "`python benchmarks/pipeline.py`: a token-classification pipeline of transformers with the same encoder,"
-        " the same texts and as many labels; the file says what differs in what they do.",
+        beside_the_loop(speed, ceilings),
+        "A token-classification pipeline of transformers, same encoder, texts and number of labels"
+        " (`python benchmarks/pipeline.py`):",
         pipeline_records.table(pipelines) if pipelines else NOTHING,
     ]
+
+
+def beside_the_loop(speed: Sequence[speed_records.Record], ceilings: Sequence[ceiling.Ceiling]) -> str:
+    """How many times as long the straightforward loop takes, in fp32: the lowest and highest of all machines."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for name, ratio in plots.speed_ratios(speed).items():
+        head, data = name.split("\n")
+        encoder, work = head.split(": ")
+        what, task = work.split()
+        found.setdefault((f"{task}, {data}" + ("" if encoder == "ernie" else f" ({encoder})"), what), []).append(ratio)
+    for (_, task, what, precision), one in {(one.machine, *one.key): one for one in ceilings}.items():
+        if precision == "fp32":
+            ratios = (theirs / ours for theirs, ours in zip(one.straightforward, one.ours, strict=True))
+            found.setdefault((task, what), []).append(median(ratios))
+    lines = ["| task | | straightforward : ours |", "|---|---|--:|"]
+    for (task, what), ratios in sorted(found.items()):
+        span = f"{min(ratios):.2f}" + (f" to {max(ratios):.2f}" if len(ratios) > 1 else "")
+        lines.append(f"| {task} | {what} | {span} |")
+    return "\n".join(lines)
 
 
 def _engines(results: Path, pictures: Path) -> list[str]:
@@ -96,7 +124,9 @@ def _engines(results: Path, pictures: Path) -> list[str]:
     if any(record.what == "memory" for record in records):
         plots.draw_pool(pictures / "benchmark-pool.png", records)
         parts.append("![memory and cost as the pool gets longer](pictures/benchmark-pool.png)")
-    return [*parts, engine_records.table(records)]
+    longest = max(record.dialogues for record in records)
+    shown = [record for record in records if record.what != "memory" or record.dialogues * 10 >= longest]
+    return [*parts, engine_records.table(shown)]
 
 
 def _growth(results: Path, pictures: Path) -> list[str]:
@@ -111,7 +141,8 @@ def _growth(results: Path, pictures: Path) -> list[str]:
     if any(record.what == growth_records.TURNS for record in records):
         plots.draw_growth(pictures / "benchmark-growth.png", records)
         parts.append("![cost of longer dialogues](pictures/benchmark-growth.png)")
-    return [*parts, growth_records.table(records)]
+    drawn = growth_records.TURNS
+    return [*parts, growth_records.table([record for record in records if record.what != drawn])]
 
 
 def _table(path: Path, made: Callable[[Path], str]) -> str:

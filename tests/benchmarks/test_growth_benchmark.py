@@ -74,7 +74,7 @@ def test_a_tiny_measurement(
 ) -> None:
     monkeypatch.setattr(growth, "TAUGHT_STEPS", 2)
     results = tmp_path / "growth.jsonl"
-    size = ["--dialogues", "6", "--stored", "30", "--rounds", "1", "--encoder", str(tiny_encoder)]
+    size = ["--dialogues", "6", "--stored", "30", "--selected", "3000", "--rounds", "1", "--encoder", str(tiny_encoder)]
     growth.main([*size, "--results", str(results)])
     records = growth_records.read(results)
     turns = [r for r in records if (r.what, r.way) == (growth_records.TURNS, "csrl")]
@@ -88,5 +88,8 @@ def test_a_tiny_measurement(
     assert stored.units > 30
     assert stored.stored is not None
     assert stored.stored > 10 * stored.units
+    selected = {r.way: r.units for r in records if r.what == growth_records.SELECTION}
+    assert selected.keys() == {"threshold", "share"}
+    assert all(units >= 3000 for units in selected.values())
     assert all(r.cpu_seconds > 0 for r in records)
     assert capsys.readouterr().out.count("| matching |") == 2
