@@ -242,6 +242,26 @@ def test_a_summary_has_a_line_for_each_task_of_each_folder(tmp_path: Path) -> No
         RUNNER.invoke(app, command, catch_exceptions=False)
 
 
+def test_a_summary_of_any_tasks_names_each_by_its_own_metric(tmp_path: Path) -> None:
+    sections = {"stars": {"kind": "estimator", "metric": "accuracy"}, "mood": {"kind": "estimator"}}
+    scores = {"base": 40.0, "sst": 45.0, "fdt": 50.0, "friend-labels": 47.0, "fdt-shuffled": 44.0}
+    of_tasks = [
+        {
+            "config_id": "abc",
+            "method": method,
+            "seed": 1,
+            "config": {"tasks": sections},
+            "metrics": {"stars.macro_f1": score - 9, "stars.accuracy": score, "mood.macro_f1": score + 1},
+        }
+        for method, score in scores.items()
+    ]
+    (tmp_path / "results.jsonl").write_text(lines(of_tasks), encoding="utf-8")
+    printed = RUNNER.invoke(app, ["compare", str(tmp_path), "--show", "summary"], catch_exceptions=False).stdout
+    rows = [line.split(" | ")[1:8] for line in printed.splitlines()[2:]]
+    assert ["stars accuracy", "40.0", "45.0", "50.0", "FDT **50.0**", "–", "friend's labels **47.0**"] in rows
+    assert ["mood macro F1", "41.0", "46.0", "51.0", "FDT **51.0**", "–", "friend's labels **48.0**"] in rows
+
+
 def test_results_of_two_configs_are_not_mixed(tmp_path: Path) -> None:
     write_experiment(tmp_path)
     line = (tmp_path / "results.jsonl").read_text(encoding="utf-8").splitlines()[0].replace("abc", "other")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from friend_training.analysis.metrics import metric_spec
+from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.analysis.significance import ENOUGH_SEEDS, SIGNIFICANT, Comparison, Metric, paired_bootstraps
 from friend_training.core.task import Counts
 from friend_training.errors import DataError
@@ -384,6 +384,7 @@ CONTROLS = (
     "bridge-labels-all",
     "bridge-labels",
     "bridge-alone",
+    "friend-labels",
     "nothing-rewritten",
 )
 """Methods that see no friend, or one who knows nothing of the dialogue."""
@@ -397,15 +398,12 @@ class Summary:
     """
 
     metric: str
+    title: str
     scores: dict[str, float]
     friends: str
     control: str
     seeds: dict[str, int]
     over: dict[str, Comparison]
-
-    @property
-    def title(self) -> str:
-        return metric_spec(self.metric).title
 
     def cell(self, method: str) -> str:
         """The score, and with how many seeds, if with others than the friends'."""
@@ -430,9 +428,8 @@ def summaries(results: Sequence[Result], *, friends: str) -> list[Summary]:
     _must_be_there(friends, results)
     values: dict[str, dict[str, list[float]]] = {}
     for result in _in_order(results):
-        for metric in ("csrl.f1", f"rewriting.{result.record.get('config', {}).get('rewriting_metric', 'em')}"):
-            if metric in result.record["metrics"]:
-                values.setdefault(metric, {}).setdefault(result.method, []).append(result.record["metrics"][metric])
+        for metric in _compared_on_dev(result.record):
+            values.setdefault(metric, {}).setdefault(result.method, []).append(result.record["metrics"][metric])
     found = []
     for metric, of in values.items():
         scores = {method: fmean(numbers) for method, numbers in of.items()}
@@ -444,5 +441,16 @@ def summaries(results: Sequence[Result], *, friends: str) -> list[Summary]:
         compared = [result for result in results if result.method in (friends, "sst", control)]
         ahead = comparisons(compared, against=friends)
         over = {method: one for (method, tested), one in ahead.items() if tested == metric}
-        found.append(Summary(metric, scores, friends, control, seeds, over))
+        found.append(Summary(metric, _title(metric, results), scores, friends, control, seeds, over))
     return found
+
+
+def _compared_on_dev(record: Mapping[str, Any]) -> Iterator[str]:
+    """For each task of a record the score by which its iterations were compared on dev: one that the config names, or
+    the first that a kind of task is known by."""
+    metrics: Mapping[str, float] = record["metrics"]
+    of_rewriting = record.get("config", {}).get("rewriting_metric")
+    for task, section in _tasks(record).items():
+        scores = [name.removeprefix(f"{task}.") for name in metrics if name.startswith(f"{task}.")]
+        if scores:
+            yield f"{task}.{main_metric(scores, section.get('metric') or (of_rewriting if 'em' in scores else None))}"
