@@ -76,7 +76,7 @@ def count(prediction: Prediction) -> PRF:
 
 
 def test_a_friend_that_knows_better_is_believed_and_one_that_guesses_is_not() -> None:
-    tasks = {"own": Known(6, 0.7), "wise": Known(9, 0.7), "foolish": Known(1, 0.7)}
+    tasks = {"own": Known(6, 0.7), "wise": Known(9, 0.8), "foolish": Known(1, 0.8)}
     friends = [
         label_friendship("own", name, MEANS, name=name).with_joint("own", Joint("auto", friend_best=2))
         for name in ("wise", "foolish")
