@@ -177,3 +177,34 @@ def test_heads_in_a_cell_are_a_tree(folder: Path, tmp_path: Path) -> None:
         (tmp_path / "arcs.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
         with pytest.raises(DataError, match=rf"arcs\.jsonl:1: .*{message}"):
             load_data(config_of(f"tasks.arcs.gold={tmp_path / 'arcs.jsonl'}"), folder)
+
+
+TASKS = ("trees", "arcs", "tags")
+FEW_STEPS = [f"tasks.{task}.{steps}=2" for task in TASKS for steps in ("base_steps", "update_steps")]
+
+
+def test_methods_inside_training_strong_friends_and_thresholds_found_on_dev(folder: Path, tmp_path: Path) -> None:
+    methods = "base, multitask-base, mt, cps, stbr, stea, base-full, fdt, fdt-s, fdt-oracle"
+    found = [f"tasks.{task}.pick_threshold={{precision: 0.1, confidence: 0.9}}" for task in ("trees", "arcs")]
+    drawn = [f"tasks.{task}.draw=8" for task in TASKS]
+    config = config_of(f"methods=[{methods}]", "pool.most=8", *FEW_STEPS, *found, *drawn)
+    records = {one["method"]: one for one in run_study(config, tmp_path / "run", data_dir=folder)}
+    assert list(records) == methods.split(", ")
+    assert all({"trees.f1", "arcs.las", "tags.accuracy"} <= one["metrics"].keys() for one in records.values())
+    assert "threshold" in records["fdt"]["chosen"][0]["arcs"]
+    with pytest.raises(ConfigError, match="needs a second head, and task 'trees' has only one"):
+        run_study(config_of("methods=[base, scot]", "pool.most=8", *FEW_STEPS), tmp_path / "scot", data_dir=folder)
+
+
+def test_workers_label_the_same_and_a_stopped_run_goes_on(folder: Path, tmp_path: Path) -> None:
+    changes = ["methods=[base, fdt-parts]", "pool.most=8", "shard_size=4", *FEW_STEPS]
+    alone = run_study(config_of(*changes), tmp_path / "alone", data_dir=folder)
+    config = config_of(*changes, "engine.workers=2")
+    together = run_study(config, tmp_path / "together", data_dir=folder)
+    assert [one["metrics"] for one in together] == [one["metrics"] for one in alone]
+    assert rows(tmp_path / "together", "fdt-parts") == rows(tmp_path / "alone", "fdt-parts")
+    (tmp_path / "together" / "results.jsonl").unlink()
+    for path in (method_folder(tmp_path / "together", "fdt-parts") / "phases").iterdir():
+        if "-1" in path.name or path.name.startswith("test"):
+            path.unlink()
+    assert run_study(config, tmp_path / "together", data_dir=folder) == together
