@@ -24,6 +24,7 @@ FORMATS = (
     "canard",
     "mudoco",
     "mudoco-qr",
+    "mudoco-domain",
     "camrest",
     "cast",
     "propbank",
@@ -40,6 +41,9 @@ _LOOK = 1 << 16
 _PARTS = ("train", "valid", "test")
 
 _BEGINS_WITH_PART = re.compile(rf'\s*{{\s*"({"|".join(_PARTS)})"\s*:')
+
+
+_BEGINS_WITH_DOMAIN = re.compile(r'\s*{\s*"domain"\s*:\s*"[a-z]+",\s*"dialogs"\s*:')
 
 
 _LISTS = {
@@ -84,6 +88,8 @@ def _json_format(path: str | Path, line: str) -> str:
         begin = _beginning(path)
         return next((name for mark, name in _LISTS.items() if f'"{mark}"' in begin), "lccc")
     keys = json_object(line).keys()
+    if _BEGINS_WITH_DOMAIN.match(_beginning(path)):
+        return "mudoco-domain"
     if "doc_key" in keys:
         return "mudoco"
     if "QR_REF" in keys:
@@ -243,6 +249,11 @@ def _readers(format: str) -> dict[Kind, Reader]:
         "canard": {"rewriting": dialogues.read_canard, "dialogue": _without_labels(dialogues.read_canard)},
         "mudoco": {"coreference": english.read_mudoco, "dialogue": _without_labels(english.read_mudoco)},
         "mudoco-qr": {"rewriting": english.read_mudoco_qr, "dialogue": _without_labels(english.read_mudoco_qr)},
+        "mudoco-domain": {
+            "coreference": english.read_mudoco_domain_links,
+            "rewriting": english.read_mudoco_domain,
+            "dialogue": _without_labels(english.read_mudoco_domain_links),
+        },
         "camrest": {"rewriting": english.read_camrest, "dialogue": _without_labels(english.read_camrest)},
         "cast": {"rewriting": english.read_cast, "dialogue": _without_labels(english.read_cast)},
         "propbank": {"sentence": _sentences},

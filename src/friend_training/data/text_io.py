@@ -295,6 +295,27 @@ def innermost_lists(path: str | Path, limits: Limits) -> Iterator[list[Any]]:
     return _values(path, limits, objects=False)
 
 
+def whole_object(path: str | Path, limits: Limits) -> dict[str, Any]:
+    """The object that the file is: for formats that no part of can be read by itself."""
+    text = "".join(_within(_decoded(path, limits), path, limits))
+    try:
+        value = parse_json(text, limits)
+    except DataError as error:
+        raise DataError(str(error), path=path) from error
+    if not isinstance(value, dict):
+        raise DataError(f"the file is {shown(value)}, expected an object", path=path)
+    return value
+
+
+def _within(chunks: Iterator[str], path: str | Path, limits: Limits) -> Iterator[str]:
+    size = 0
+    for chunk in chunks:
+        size += len(chunk)
+        if size > limits.whole:
+            raise DataError(f"more than {limits.whole:,} characters; {exceeds('whole', limits.whole)}", path=path)
+        yield chunk
+
+
 def listed_objects(path: str | Path, limits: Limits) -> Iterator[dict[str, Any]]:
     """The objects of the list that the file is: a dialogue of KdConv."""
     return _values(path, limits, objects=True)

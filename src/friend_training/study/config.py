@@ -241,6 +241,11 @@ class FriendsConfig(Config):
                 raise ValueError(f"friendships: {title!r} is the name of two of them; give one another name")
             names.add(title)
             kinds = tuple(self.kinds[name] for name in (friendship.first, friendship.second))
+            if friendship.kind == "rewriting-slots" and kinds[0] != "rewriting-by-words":
+                raise ValueError(
+                    f"friendships: {friendship.first} is of the kind {kinds[0]}; the first of rewriting-slots is"
+                    " rewriting-by-words"
+                )
             wanted = KINDS_OF_FRIENDS.get(friendship.kind, kinds)
             if kinds != wanted:
                 raise ValueError(

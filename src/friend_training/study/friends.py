@@ -12,6 +12,7 @@ from friend_training.errors import ConfigError
 from friend_training.friendships.coreference_rewriting import coreference_rewriting, random_links, with_links
 from friend_training.friendships.labels import label_friendship, learned_means
 from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
+from friend_training.friendships.rewriting_slots import rewriting_slots
 from friend_training.friendships.tags import span_friendship, tag_friendship
 from friend_training.loop.labelling import Audit
 from friend_training.methods.controls import oracle, shuffled
@@ -29,6 +30,7 @@ from friend_training.study.sections import (
     PairConfig,
     ParsersFriendshipConfig,
     SelectionConfig,
+    SlotsFriendshipConfig,
     TagsFriendshipConfig,
     TreeTagsFriendshipConfig,
 )
@@ -284,6 +286,8 @@ def _made(
             return StudyFriendship(make(section.first, section.second, section.means, name=name))
         case CoreferenceFriendshipConfig():
             return _coreference_rewriting(section, name, hidden, seed)
+        case SlotsFriendshipConfig():
+            return StudyFriendship(rewriting_slots(section.values, section.first, section.second, name=name))
         case ParsersFriendshipConfig():
             parsers = partial(constituency_dependency, section.scoring, first=section.first, second=section.second)
             return StudyFriendship(

@@ -798,6 +798,16 @@ class CoreferenceFriendshipConfig(PairConfig):
     """What the match weighs where labels are decided on together (fdt-joint)."""
 
 
+class SlotsFriendshipConfig(PairConfig):
+    """Rewriting by words and the slots of a bot: what a rewrite adds of a slot's values, the slots must hold."""
+
+    kind: Literal["rewriting-slots"]
+    """What a rewrite adds of a slot's values, the slots must hold. `first` rewrites by words; labels of `second`, such
+    as an answer file of the bot's own state, read "food=chinese; area=south"."""
+    values: Annotated[tuple[str, ...], Field(min_length=1)]
+    """All values that slots can hold."""
+
+
 class ParsersFriendshipConfig(PairConfig):
     """Parsers of phrase structure and of dependencies: a tree has heads inside, by head rules."""
 
@@ -835,6 +845,7 @@ OwnFriendship = Annotated[
     Annotated[LabelsFriendshipConfig, Tag("labels")]
     | Annotated[TagsFriendshipConfig, Tag("tags")]
     | Annotated[CoreferenceFriendshipConfig, Tag("coreference-rewriting")]
+    | Annotated[SlotsFriendshipConfig, Tag("rewriting-slots")]
     | Annotated[ParsersFriendshipConfig, Tag("constituency-dependency")]
     | Annotated[TreeTagsFriendshipConfig, Tag("constituency-tagging")]
     | Annotated[GivenFriendshipConfig, Tag("python")],
@@ -842,7 +853,7 @@ OwnFriendship = Annotated[
         _friendship_kind,
         custom_error_type="friendship",
         custom_error_message="expected a mapping whose kind is labels, tags, spans, coreference-rewriting,"
-        " constituency-dependency, constituency-tagging or python",
+        " rewriting-slots, constituency-dependency, constituency-tagging or python",
     ),
 ]
 

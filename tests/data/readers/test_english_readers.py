@@ -4,16 +4,22 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from friend_training.data.read import sniff
 from friend_training.data.readers.english import (
     plain_english,
     read_camrest,
     read_camrest_slots,
     read_cast,
     read_mudoco,
+    read_mudoco_domain,
+    read_mudoco_domain_links,
     read_mudoco_qr,
     rewrites_of,
 )
 from friend_training.data.text_io import Problems
+from friend_training.errors import DataError
 from friend_training.types import Mention
 
 
@@ -51,6 +57,55 @@ def test_mudoco_says_which_line_is_wrong(tmp_path: Path) -> None:
     assert [problem.line for problem in problems.found] == [2, 3, 4, 5]
     assert "reaches from one turn into another" in problems.found[0].message
     assert "expected its first and last word, of 7 words" in problems.found[1].message
+
+
+def span(turn: int, start: int, end: int, text: str) -> dict[str, Any]:
+    return {"turn_id": turn, "span": {"start": start, "end": end}, "text": text}
+
+
+DOMAIN = {
+    "domain": "calling",
+    "dialogs": {
+        "d": {
+            "split": "train",
+            "turns": [
+                {"number": 1, "utterance": "Who is Ann ?", "links": [], "graded": False},
+                {"number": 2, "utterance": "Your sister .", "links": [], "graded": True, "rewrite_required": False},
+                {
+                    "number": 3,
+                    "utterance": "Call her",
+                    "links": [[span(1, 7, 10, "Ann"), span(3, 5, 8, "her")]],
+                    "graded": True,
+                    "rewrite_required": True,
+                    "rewritten_utterance": "Call Ann , do n't wait",
+                },
+            ],
+        },
+        "broken": {"split": "train", "turns": [{"number": 1, "utterance": "Hi", "links": [[span(2, 0, 1, "x")]]}]},
+    },
+}
+
+
+def test_a_domain_in_one_file_has_the_rewrites_of_train_and_the_links(tmp_path: Path) -> None:
+    path, problems = write(tmp_path, DOMAIN)
+    assert sniff(path) == "mudoco-domain"
+    rewrites = list(read_mudoco_domain(path, problems))
+    assert [(one.dialogue.id, one.rewrite) for one in rewrites] == [
+        ("d/turn2", "Your sister ."),
+        ("d/turn3", "Call Ann , don't wait"),
+    ]
+    assert [turn.speaker for turn in rewrites[1].dialogue.turns] == ["user", "system", "user"]
+    first, _, last = read_mudoco_domain_links(path, problems)
+    assert (first.clusters, last.clusters) == (((Mention(0, 7, 10),),), ((Mention(0, 7, 10), Mention(2, 5, 8)),))
+    [problem] = problems.found
+    assert "expected a span of one of the turns" in problem.message
+
+
+def test_a_file_that_can_only_be_read_whole_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRIEND_TRAINING_MAX_WHOLE", "300")
+    path, problems = write(tmp_path, DOMAIN)
+    with pytest.raises(DataError, match=r"more than 300 characters; at most 300 are read"):
+        list(read_mudoco_domain(path, problems))
 
 
 def test_rewrites_are_those_of_mudocos_own_text(tmp_path: Path) -> None:

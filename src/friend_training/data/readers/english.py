@@ -11,7 +11,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from friend_training.data.text_io import Problems, check_texts, listed_objects, numbered_lines, parse_json, shown
+from friend_training.data.text_io import (
+    Problems,
+    check_texts,
+    listed_objects,
+    numbered_lines,
+    parse_json,
+    shown,
+    whole_object,
+)
 from friend_training.errors import DataError
 from friend_training.types import CoreferenceExample, Dialogue, Mention, RewritingExample, Turn
 
@@ -47,6 +55,79 @@ def read_mudoco_qr(path: str | Path, problems: Problems) -> Iterator[RewritingEx
             example = _rewriting_example(name, turns, plain_english(_text_in(given, "QR_REF")), problems)
         if example is not None:
             yield example
+
+
+def read_mudoco_domain_links(path: str | Path, problems: Problems) -> Iterator[CoreferenceExample]:
+    """A domain of MuDoCo or MuDoCo-QR in one file: entities are what its links join; every turn gives an example."""
+    for number, (name, given) in enumerate(_domain(path, problems), start=1):
+        found: list[CoreferenceExample] = []
+        with problems.skipping(number):
+            found = list(_linked_cuts(name, given, problems))
+        yield from found
+
+
+def read_mudoco_domain(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
+    """A domain of MuDoCo-QR in one file: the turns of both speakers that have been graded, with their rewrites."""
+    for number, (name, given) in enumerate(_domain(path, problems), start=1):
+        found: list[RewritingExample] = []
+        with problems.skipping(number):
+            turns = _domain_turns(given)
+            for last, (place, turn) in enumerate(turns):
+                if turn.get("graded"):
+                    own = _text_in(turn, "utterance").strip()
+                    needed = turn.get("rewrite_required")
+                    rewrite = plain_english(_text_in(turn, "rewritten_utterance")) if needed else own
+                    said = [_spoken(*one) for one in turns[: last + 1]]
+                    found.append(_rewriting_example(f"{name}/turn{place}", said, rewrite, problems))
+        yield from found
+
+
+def _domain(path: str | Path, problems: Problems) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    dialogues = whole_object(path, problems.limits).get("dialogs")
+    if not isinstance(dialogues, dict):
+        raise DataError(f"'dialogs' is {shown(dialogues)}, expected an object of dialogues", path=path)
+    yield from dialogues.items()
+
+
+def _domain_turns(given: Any) -> list[tuple[int, Mapping[str, Any]]]:
+    """The turns and their numbers; some dialogues lack a few."""
+    turns = _objects_in(given, "turns")
+    numbers = [turn.get("number") for turn in turns]
+    if not turns or not all(isinstance(number, int) for number in numbers) or numbers != sorted({*numbers}):
+        raise DataError(f"the numbers of the turns are {shown(numbers)}, expected them to rise")
+    return list(zip(numbers, turns, strict=True))
+
+
+def _spoken(number: int, turn: Mapping[str, Any]) -> Turn:
+    text = _text_in(turn, "utterance").strip()
+    return Turn(USER if number % 2 else SYSTEM, text, tuple(text.split()))
+
+
+def _linked_cuts(name: str, given: Any, problems: Problems) -> Iterator[CoreferenceExample]:
+    turns = [(number, turn) for number, turn in _domain_turns(given) if _text_in(turn, "utterance").strip()]
+    said = [_spoken(*one) for one in turns]
+    check_texts((turn.text for turn in said), problems.limits)
+    place = {number: index for index, (number, _) in enumerate(turns)}
+    entities: list[set[Mention]] = []
+    for _, turn in turns:
+        for link in _lists_in(turn, "links"):
+            ends = {_placed(mention, place, said) for mention in link}
+            touched = [entity for entity in entities if entity & ends]
+            entities = [entity for entity in entities if not entity & ends] + [ends.union(*touched)]
+    for last, (number, _) in enumerate(turns):
+        so_far = (tuple(sorted(one for one in entity if one.turn <= last)) for entity in entities)
+        dialogue = Dialogue(f"{name}/turn{number}", tuple(said[: last + 1]))
+        yield CoreferenceExample(dialogue, tuple(sorted(cluster for cluster in so_far if cluster)))
+
+
+def _placed(mention: Any, place: Mapping[int, int], said: Sequence[Turn]) -> Mention:
+    span = mention.get("span") if isinstance(mention, dict) else None
+    turn = place.get(mention.get("turn_id")) if isinstance(mention, dict) else None
+    start, end = (span.get("start"), span.get("end")) if isinstance(span, dict) else (None, None)
+    known = turn is not None and type(start) is int and type(end) is int
+    if not known or not 0 <= start < end <= len(said[turn].text):
+        raise DataError(f"a mention is {shown(mention)}, expected a span of one of the turns")
+    return Mention(turn, start, end)
 
 
 def read_camrest(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
