@@ -1,11 +1,14 @@
 """The tables of docs/appendix/english.md, from what was recorded beside this file.
 
 python experiments/english-few-shot/tables.py methods    the methods of results.jsonl, tested on both tests together
+python experiments/english-few-shot/tables.py parts      the same on each of the two
+python experiments/english-few-shot/tables.py chosen     what was chosen, and scores on dev
 python experiments/english-few-shot/tables.py peers      copying, CREAD and the gold links on the same turns
 python experiments/english-few-shot/tables.py gold       gold links against gold rewrites
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,40 +18,31 @@ import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
 from friend_training.core.task import Counts
+from friend_training.data.benchmarks import mudoco_few_shot
+from friend_training.experiments.results import counts_path, read_results
+from friend_training.methods.registry import METHODS
 from friend_training.tasks.coreference.metrics import conll_of_links, link_f1_of
 from friend_training.tasks.rewriting.metrics import edit_f1_of, needed_em_of, word_em_of
+from friend_training.types import dialogue_group
 
 HERE = Path(__file__).parent
-PARTS = ("half", "test")
 SAMPLES = 2000
-TITLES = {
-    "base": "Base",
-    "base-same-steps": "Base, same steps",
-    "sst": "SST",
-    "fdt": "FDT",
-    "fdt-merged": "FDT, merged labels",
-    "fdt-joint": "FDT, joint labels",
-    "fdt-shuffled": "FDT, shuffled friend",
-    "random-as-many": "random, as many as FDT",
-    "sst-as-many": "SST, as many as FDT",
-    "friends-labels": "friend's labels as rewrites",
-    "fdt-perfect-friend": "FDT, perfect friend",
-}
+NAMED = "fdt-merged"
+"""The variant of FDT that was named beforehand, on dev."""
+AGAINST = ("base", "base-same-steps", "sst", "fdt", "merged-shuffled", "friend-labels", "fdt-shuffled")
+ALONE = ("merged-shuffled", "fdt-perfect", "merged-perfect")
+"""Methods that teach coreference nothing."""
 
 
 def main() -> None:
-    {"methods": methods, "peers": peers, "gold": gold}[sys.argv[1]]()
+    {"methods": methods, "parts": parts, "chosen": chosen, "peers": peers, "gold": gold}[sys.argv[1]]()
 
 
 def methods() -> None:
-    records = _records("results.jsonl")
-    named = [method for method in TITLES if any(one["method"] == method for one in records)]
-    seeds = [
-        seed
-        for seed in sorted({one["seed"] for one in records})
-        if all(any((one["method"], one["seed"]) == (method, seed) for one in records) for method in named)
-    ]
-    base = _counts("base", "rewriting", seeds)
+    records = read_results(HERE)
+    named = _methods(records)
+    seeds = _seeds(records, named)
+    base = _counts(records, "base", "rewriting", seeds)
     detectable = f"{_smallest(base, needed_em_of):.1f} needed EM and {_smallest(base, edit_f1_of):.1f} edit F1"
     print(
         f"Seeds: {', '.join(map(str, seeds))}. The smallest difference from Base that this test shows with 80 % power,"
@@ -58,24 +52,55 @@ def methods() -> None:
     print("| Method | EM | needed EM | edit F1 | needed EM − Base | edit F1 − Base | link F1 | CoNLL |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for method in named:
-        own = _counts(method, "rewriting", seeds)
+        own = _counts(records, method, "rewriting", seeds)
         cells = [_number(metric, own) for metric in (word_em_of, needed_em_of, edit_f1_of)]
         cells += (
             ["", ""] if method == "base" else [_against(own, base, metric) for metric in (needed_em_of, edit_f1_of)]
         )
-        if method == "friends-labels":  # trains rewriting alone
-            cells += ["", ""]
-        else:
-            links = _counts(method, "coreference", seeds)
-            cells += [_number(link_f1_of, links), _number(conll_of_links, links)]
-        print(f"| {TITLES[method]} | {' | '.join(cells)} |")
+        links = _counts(records, method, "coreference", seeds)
+        cells += ["", ""] if method in ALONE else [_number(link_f1_of, links), _number(conll_of_links, links)]
+        print(f"| {METHODS[method].title} | {' | '.join(cells)} |")
     print()
-    ours = _counts("fdt-merged", "rewriting", seeds)
-    told = []
-    for method in ("sst", "fdt", "fdt-shuffled", "friends-labels"):
-        own = _counts(method, "rewriting", seeds)
-        told.append(f"{TITLES[method]} {_against(ours, own, needed_em_of)} and {_against(ours, own, edit_f1_of)}")
-    print(f"Merged labels, needed EM and edit F1, against {'; '.join(told)}.")
+    if NAMED in named:
+        ours = _counts(records, NAMED, "rewriting", seeds)
+        print(f"| {METHODS[NAMED].title} minus | needed EM | edit F1 | link F1 |")
+        print("| --- | ---: | ---: | ---: |")
+        links = _counts(records, NAMED, "coreference", seeds)
+        for method in AGAINST:
+            if method in named:
+                own = _counts(records, method, "rewriting", seeds)
+                cells = [_against(ours, own, metric) for metric in (needed_em_of, edit_f1_of)]
+                others = _counts(records, method, "coreference", seeds)
+                cells.append("" if method in ALONE else _against(links, others, link_f1_of))
+                print(f"| {METHODS[method].title} | {' | '.join(cells)} |")
+
+
+def parts() -> None:
+    """The half of dev and the test file apart: needed EM and edit F1, means over seeds."""
+    records = read_results(HERE)
+    named = _methods(records)
+    seeds = _seeds(records, named)
+    half = _half()
+    print("| Method | needed EM, half of dev | test file | edit F1, half of dev | test file |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for method in named:
+        own = _counts(records, method, "rewriting", seeds)
+        cells = [_number(m, part) for m in (needed_em_of, edit_f1_of) for part in (own[:, :half], own[:, half:])]
+        print(f"| {METHODS[method].title} | {' | '.join(cells)} |")
+
+
+def chosen() -> None:
+    """What each method chose of the pool, and the scores on dev that iterations were compared by."""
+    print(
+        "| Method | seed | rewrites chosen | links chosen | dev edit F1, Base → update | dev link F1, Base → update |"
+    )
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for one in read_results(HERE):
+        picked = (one["chosen"] or [{}])[0] or {}
+        cells = [str(picked.get(task, {}).get("chosen", "")) for task in ("rewriting", "coreference")]
+        for task, metric in (("rewriting", "edit_f1"), ("coreference", "link_f1")):
+            cells.append(" → ".join(f"{dev[metric]:.1f}" for dev in one["dev"].get(task, [])))
+        print(f"| {METHODS[one['method']].title} | {one['seed']} | {' | '.join(cells)} |")
 
 
 def peers() -> None:
@@ -115,13 +140,33 @@ def _records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
 
 
-def _counts(method: str, task: str, seeds: Sequence[int]) -> Counts:
+def _methods(records: Sequence[dict[str, Any]]) -> list[str]:
+    """Those that have a result of the first seed, in the order of the registry."""
+    return [method for method in METHODS if any(one["method"] == method for one in records)]
+
+
+def _seeds(records: Sequence[dict[str, Any]], named: Sequence[str]) -> list[int]:
+    """Those that every method has."""
+    done = {(one["method"], one["seed"]) for one in records}
+    return [
+        seed for seed in sorted({one["seed"] for one in records}) if all((method, seed) in done for method in named)
+    ]
+
+
+def _counts(records: Sequence[dict[str, Any]], method: str, task: str, seeds: Sequence[int]) -> Counts:
     """[seeds, dialogues, k] of both tests."""
     rows = []
     for seed in seeds:
-        with np.load(HERE / "counts" / f"{method}.{seed}.npz") as saved:
-            rows.append(np.concatenate([saved[f"{task}.{part}"] for part in PARTS]))
+        [config_id] = {one["config_id"] for one in records if (one["method"], one["seed"]) == (method, seed)}
+        with np.load(counts_path(HERE, (config_id, method, seed))) as saved:
+            rows.append(saved[task])
     return np.stack(rows)
+
+
+def _half() -> int:
+    """How many dialogues of the test are of dev: they stand before those of the test file."""
+    examples = mudoco_few_shot(Path(os.environ["FRIEND_TRAINING_DATA"]))["rewrites-half"]
+    return len({dialogue_group(one.dialogue.id) for one in examples})
 
 
 def _number(metric: Metric, counts: Counts) -> str:
