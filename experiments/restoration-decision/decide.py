@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--dev", type=int, default=2000, help="so many utterances of dev set the threshold")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
@@ -56,12 +57,13 @@ def main() -> None:
     data_dir = Path(os.environ["FRIEND_TRAINING_DATA"])
     dev, test = restoration(data_dir)
     task = trained(data_dir, dev, given)
-    found = {name: answers(task, part) for name, part in (("dev", dev), ("test", test))}
+    found = {name: answers(task, part) for name, part in (("dev", dev[: given.dev]), ("test", test))}
     np.savez_compressed(given.out / f"answers-{given.seed}.npz", **found)
     with RESULTS.open("a", encoding="utf-8") as stream:
         for score in SCORES:
-            record = {"score": score, "labels": given.labels, "steps": given.steps, "seed": given.seed}
-            stream.write(json.dumps(record | decided(found["dev"], found["test"], SCORES.index(score))) + "\n")
+            found_here = decided(found["dev"], found["test"], SCORES.index(score))
+            made = {"labels": given.labels, "steps": given.steps, "seed": given.seed, "dev": given.dev}
+            stream.write(json.dumps({"score": score} | made | found_here) + "\n")
     print(table())
 
 
