@@ -16,7 +16,7 @@ from friend_training.errors import ConfigError, DeviceMemoryError, RunError
 from friend_training.loop.algorithm import LoopSettings, friend_train
 from friend_training.loop.engines.local import AHEAD, MOST_DEATHS, LocalEngine, in_order, packed
 from friend_training.loop.labelling import Labelled, LabelWork
-from friend_training.runs.progress import Pace, PaceKeeper, Silence
+from friend_training.runs.progress import Pace, Silence, Teller
 from friend_training.runs.steps import Label, Select, Train
 from helpers.engine_runs import FRIENDS, Failing, Fragile, Full, Located, engine_run, parse_point, point_line
 from helpers.toy_runs import POLARITY, contents, plan, pool, start
@@ -153,7 +153,7 @@ def test_pace_counts_what_this_process_has_seen():
 
     heard, now = [], [100.0]
     steps = [Train("a", 0), *(Label(1, n) for n in range(5)), Select(1)]
-    keeper = PaceKeeper(steps, steps[:2], Ear(), clock=lambda: now[0])
+    keeper = Teller(Ear(), steps, steps[:2], clock=lambda: now[0])
     for number, step in enumerate(steps):
         keeper.started(step)
         now[0] += 2.0

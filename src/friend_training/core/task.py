@@ -7,10 +7,10 @@ Seeds and draws come from hashed names, so that chance depends on what something
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,14 +36,36 @@ def checked(scores: ArrayLike, correct: ArrayLike) -> tuple[Counts, NDArray[np.b
     return values, right
 
 
-class Score(Protocol):
-    """Counts over some units: those of two sets of units add up to those of both."""
+class Score:
+    """Counts over some units: those of two sets of units add up to those of both.
 
-    def __add__(self, other: Any, /) -> "Score": ...
+    A frozen dataclass of numbers, tuples of numbers, and scores; `as_dict` says what metrics they come to.
+    """
 
-    def as_array(self) -> Counts: ...
+    __slots__ = ()
 
-    def as_dict(self) -> dict[str, float]: ...
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*map(_sum, self._counts(), other._counts()))
+
+    def as_array(self) -> Counts:
+        """All counts in the order of the fields."""
+        return np.array([number for count in self._counts() for number in _numbers(count)], dtype=np.float64)
+
+    def as_dict(self) -> dict[str, float]:
+        raise NotImplementedError
+
+    def _counts(self) -> list[Any]:
+        return [getattr(self, field.name) for field in fields(self)]  # type: ignore[arg-type]
+
+
+def _sum(mine: Any, its: Any) -> Any:
+    return tuple(map(_sum, mine, its)) if isinstance(mine, tuple) else mine + its
+
+
+def _numbers(count: Any) -> Iterable[float]:
+    if isinstance(count, Score):
+        return count.as_array()
+    return count if isinstance(count, tuple) else (count,)
 
 
 class Evaluation(Mapping[str, float]):
@@ -101,7 +123,7 @@ def f1_of(counts: Counts) -> Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class PRF:
+class PRF(Score):
     """How many were predicted, how many there are, and how many of the predicted are right. Ratios are in [0, 1]."""
 
     correct: int = 0
@@ -114,9 +136,6 @@ class PRF:
         predicted_counts, gold_counts = Counter(predicted), Counter(gold)
         return cls((predicted_counts & gold_counts).total(), predicted_counts.total(), gold_counts.total())
 
-    def __add__(self, other: "PRF") -> "PRF":
-        return PRF(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
-
     @property
     def precision(self) -> float:
         return float(ratio(self.correct, self.predicted))
@@ -128,9 +147,6 @@ class PRF:
     @property
     def f1(self) -> float:
         return float(f1_of(self.as_array()))
-
-    def as_array(self) -> Counts:
-        return np.array([self.correct, self.predicted, self.gold], dtype=np.float64)
 
     def as_dict(self, prefix: str = "") -> dict[str, float]:
         """Precision, recall and F1 in percent."""

@@ -51,9 +51,9 @@ from friend_training.runs.checkpoints import (
     save_checkpoint,
 )
 from friend_training.runs.corrections import GOLD_BY_HAND, digest, rulings
-from friend_training.runs.files import is_first, world, write_text
+from friend_training.runs.files import world, write_text
 from friend_training.runs.inputs import add_counts
-from friend_training.runs.progress import Listener, PaceKeeper, ResultListener, Silence
+from friend_training.runs.progress import Listener, Silence, Teller
 from friend_training.runs.run import Run, digest_on_record
 from friend_training.runs.steps import (
     Evaluate,
@@ -281,7 +281,7 @@ def algorithm(once: Once, *, loop: "Loop", teachers: Mapping[str, str]) -> None:
             if loop.told_to_stop(iteration):
                 break
         # for z in U: generate f_a(z), f_b(z) and c_a, c_b; m_a,b ← Equation 4
-        for shard in range(loop.pool.shards):
+        for shard in loop.shards:
             once(Label(iteration, shard), partial(loop.label, iteration, shard))
         # q_a, q_b ← Equation 5; L^u_τ = L^u_τ + {z, v_τ} where q_τ = 1
         if loop.with_thresholds_to_find(iteration):
@@ -302,24 +302,17 @@ def carry_out(run: Run, procedure: Callable[[Once], None], listener: Listener | 
 
     The procedure is gone through twice: the first time nothing is done, to know for whoever watches what is to come.
     """
-    listener = listener or Silence()
     steps: list[Step] = []
     procedure(lambda step, work: steps.append(step))
     with run.locked():
         finished = [step for step in steps if run.result(step) is not None]
-        listener.planned(steps, finished)
-        pace = PaceKeeper(steps, finished, listener)
+        teller = Teller(listener or Silence(), steps, finished)
 
         def once(step: Step, work: Work) -> None:
-            listener.started(step)
-            pace.started(step)
-            result = run.do(step, partial(work, partial(listener.advanced, step)))
-            pace.finished(step, result)
+            result = run.do(step, partial(work, teller.started(step)))
             if "metrics" in result:
                 run.write_metrics()
-            if step not in finished and isinstance(listener, ResultListener):
-                listener.recorded(step, result)
-            listener.finished(step)
+            teller.finished(step, result)
 
         procedure(once)
 
@@ -356,6 +349,7 @@ class Loop:
     ) -> None:
         self.run, self.plans, self.friendships, self.settings = run, plans, friendships, settings
         self.pool = as_pool(pool, settings.shard_size)
+        self.shards = range(self.pool.shards)
         self.models = Models(run, plans)
         self.labeller = Labeller(run, plans, self.pool, settings, audit, self.models)
 
@@ -369,7 +363,7 @@ class Loop:
         if not isinstance(plan.base, Training):
             # Copied, so that the run folder is complete by itself.
             digest = digest_on_record(plan.base)
-            return {"digest": copy_checkpoint(plan.base, self.run.checkpoint(name, 0), digest=digest)}
+            return {"digest": copy_checkpoint(plan.base, self.models.folder(name, 0), digest=digest)}
         # The result must not depend on the state in which the task object was handed over: restart, or load.
         if plan.start is not None:
             load_checkpoint(plan.task, plan.start)
@@ -446,7 +440,7 @@ class Loop:
         found: dict[str, Mapping[str, Any]] = {}
         if self.with_thresholds_to_find(iteration):
             found = self.run.require(FindThresholds(iteration))["tasks"]
-        store, shards = self.run.store, self.pool.shards
+        store, shards = self.run.store, len(self.shards)
         selectors = {name: plan.selector(iteration) for name, plan in self.plans.items()}
         scores: dict[str, LearnedScore] = {}
         for name, record in found.items():
@@ -495,7 +489,7 @@ class Loop:
         task = self.models.at(name, iteration - 1)
         fit_plan = training.plan(derived_seed(self.settings.seed, name, iteration))
         pseudo = self._chosen(teacher, iteration, fit_plan.pseudo_weight)
-        start = self.run.require(Train(name, iteration - 1))["digest"]
+        start = self.models.saved(name, iteration - 1).digest
         return self._train(name, iteration, task, pseudo, fit_plan, start, advanced)
 
     def evaluate(self, name: str, iteration: int, advanced: Advanced) -> Result:
@@ -535,7 +529,7 @@ class Loop:
         if equal is None or world() > 1 or not isinstance(task, Identified):
             return self._fit(name, iteration, task, pseudo, fit_plan, advanced)
         digest = Fit(task, task.label_type, plan.gold, plan.dev, start, fit_plan, pseudo).digest()
-        checkpoint = self.run.checkpoint(name, iteration)
+        checkpoint = self.models.folder(name, iteration)
         if (done := equal.find(digest)) is not None:
             self.models.forget(name)
             return done.result | {"digest": copy_checkpoint(done.checkpoint, checkpoint)}
@@ -571,7 +565,7 @@ class Loop:
 
         Several processes get them as shards, and each holds those it trains on (`nn.training`).
         """
-        shards = [partial(self._chosen_in, shard, name, iteration, pseudo_weight) for shard in range(self.pool.shards)]
+        shards = [partial(self._chosen_in, shard, name, iteration, pseudo_weight) for shard in self.shards]
         if world() == 1:
             return [pseudo for read in shards for pseudo in read()]
         chosen = self.run.require(Select(iteration))["tasks"][name]["chosen"] if shards else 0
@@ -612,10 +606,17 @@ class Models:
         iteration = self._plans[name].checkpoint_of(iteration)
         if self._current[name] != iteration:
             self.forget(name)
-            digest = self._run.require(Train(name, iteration))["digest"]
-            load_checkpoint(task, self._run.checkpoint(name, iteration), digest=digest)
+            saved = self.saved(name, iteration)
+            load_checkpoint(task, saved.folder, digest=saved.digest)
             self._current[name] = iteration
         return task
+
+    def folder(self, name: str, iteration: int) -> Path:
+        return self._run.checkpoint(name, iteration)
+
+    def saved(self, name: str, iteration: int) -> Checkpoint:
+        """What this iteration's training left, as it is on record."""
+        return Checkpoint(self.folder(name, iteration), self._run.require(Train(name, iteration))["digest"])
 
     def forget(self, name: str) -> None:
         """The task is about to change: if that is interrupted, it is no checkpoint at all."""
@@ -623,9 +624,9 @@ class Models:
 
     def save(self, name: str, iteration: int) -> str:
         """Save the task as this iteration's checkpoint; returns its digest."""
-        task, folder = self._plans[name].task, self._run.checkpoint(name, iteration)
+        task, folder = self._plans[name].task, self.folder(name, iteration)
         digest = save_checkpoint(task, folder)
-        if not is_first():
+        if not digest:  # the first process has written it
             return digest
         load_checkpoint(task, folder)
         self._current[name] = iteration
@@ -677,11 +678,9 @@ class Labeller:
         self, engine: Engine, iteration: int, first: int, friendships: Sequence[Friendship]
     ) -> Generator[Labelled]:
         """The results of all shards from this one on that are not on record yet."""
-        checkpoints = {}
-        for name, plan in self._plans.items():
-            number = plan.checkpoint_of(iteration - 1)
-            digest = self._run.require(Train(name, number))["digest"]
-            checkpoints[name] = Checkpoint(self._run.checkpoint(name, number), digest)
+        checkpoints = {
+            name: self._models.saved(name, plan.checkpoint_of(iteration - 1)) for name, plan in self._plans.items()
+        }
         left = [n for n in range(first, self._pool.shards) if self._run.result(Label(iteration, n)) is None]
         return engine.labelled(self._work(checkpoints, friendships), (self._pool.shard(number) for number in left))
 
@@ -691,7 +690,7 @@ class Labeller:
         remembered = self._settings.first_labels
         if iteration > 1 or remembered is None:
             return task
-        return remembered.queried(task, self._run.require(Train(name, 0))["digest"], shard)
+        return remembered.queried(task, self._models.saved(name, 0).digest, shard)
 
     def _work(self, checkpoints: Mapping[str, Checkpoint], friendships: Sequence[Friendship]) -> LabelWork:
         tasks = {name: plan.task for name, plan in self._plans.items()}

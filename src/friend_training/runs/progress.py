@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 from friend_training.runs.steps import Label, MethodStep, Step
@@ -84,14 +85,14 @@ class LossListener(Protocol):
     def lost(self, step: Step, number: int, loss: float) -> None: ...
 
 
-class PaceKeeper:
-    """Counts what workers have handed in, and tells it after every shard."""
+class Teller:
+    """Tells a listener of the steps of a run as they go, and how fast workers hand in what they labelled."""
 
     def __init__(
         self,
+        listener: Listener,
         steps: Sequence[Step],
         finished: Sequence[Step],
-        listener: object,
         *,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -103,18 +104,26 @@ class PaceKeeper:
                 self._shards.setdefault(step.iteration, []).append(step)
         self._began: dict[int, float] = {}
         self._units = self._done = 0
+        listener.planned(steps, finished)
 
-    def started(self, step: Step) -> None:
+    def started(self, step: Step) -> Callable[[int, int], None]:
+        """Returns who is told how many of how many parts of the step are done."""
+        self._listener.started(step)
         if isinstance(step, Label) and step not in self._finished_before and step.iteration not in self._began:
             self._began[step.iteration] = self._clock()
             self._units = self._done = 0
+        return partial(self._listener.advanced, step)
 
     def finished(self, step: Step, result: Mapping[str, Any]) -> None:
-        if isinstance(step, Label) and step not in self._finished_before:
-            self._units += result["units"]
-            self._done += 1
-            if isinstance(self._listener, PaceListener):
-                self._listener.paced(step, self._pace(step.iteration))
+        if step not in self._finished_before:
+            if isinstance(step, Label):
+                self._units += result["units"]
+                self._done += 1
+                if isinstance(self._listener, PaceListener):
+                    self._listener.paced(step, self._pace(step.iteration))
+            if isinstance(self._listener, ResultListener):
+                self._listener.recorded(step, result)
+        self._listener.finished(step)
 
     def _pace(self, iteration: int) -> Pace:
         shards = self._shards[iteration]

@@ -205,7 +205,7 @@ class Run:
         self.folder = Path(folder)
         self.store = Store(self.folder / "store", self)
         self._written: dict[str, str] = {}
-        self._on_record: dict[str, tuple[int, Mapping[str, str]]] = {}
+        self._on_record: dict[Path, tuple[int, Mapping[str, str]]] = {}
         self._is_locked = False
 
     @classmethod
@@ -296,22 +296,22 @@ class Run:
         A step that is stopped half-way leaves no trace here and is done again from its beginning. Of several processes
         the first does it and writes it down; where all must do it `together` (training), all do.
         """
-        done = self.result(step)
-        if done is not None:
-            return done
+        path = self._path(step)
+        if path.is_file():
+            return finished_step(path).result
         if not is_first():
             if together or done_by_all(step):
                 work()
-            wait_until(lambda: self.result(step) is not None)
-            return self.require(step)
+            wait_until(path.is_file)
+            return finished_step(path).result
         began = time.perf_counter()
         try:
             with explain_full_disk(self.folder):
-                record: dict[str, Any] = {"phase": step.name, "result": dict(work())}
+                record: dict[str, Any] = {"phase": path.stem, "result": dict(work())}
                 record |= {"seconds": round(time.perf_counter() - began, 3), "peak_memory_mb": peak_memory_mb()}
                 record |= {"files": self._written} if self._written else {}
                 text = _json(with_digest(json.loads(_json(record))))  # of what will be read: lists, not tuples
-                write_text(self._path(step), text)
+                write_text(path, text)
         finally:
             self._written = {}
         result: dict[str, Any] = json.loads(text)["result"]
@@ -333,9 +333,9 @@ class Run:
         if not path.is_file():
             return {}
         written = path.stat().st_mtime_ns
-        if self._on_record.get(step.name, (0, {}))[0] != written:
-            self._on_record[step.name] = (written, _record(path).get("files", {}))
-        return self._on_record[step.name][1]
+        if self._on_record.get(path, (0, {}))[0] != written:
+            self._on_record[path] = (written, _record(path).get("files", {}))
+        return self._on_record[path][1]
 
     def result(self, step: Step) -> dict[str, Any] | None:
         """What a step returned, or None while it is not finished."""

@@ -1,8 +1,8 @@
 """The steps of a run: each is done once, and its result is a file. This is the only place that knows their names."""
 
 import re
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
 
 
 class Step(Protocol):
@@ -10,6 +10,17 @@ class Step(Protocol):
 
     @property
     def name(self) -> str: ...
+
+
+class _Filed:
+    """A step whose name is its file's pattern, filled in; `parse_step` reads the same pattern back."""
+
+    __slots__ = ()
+    FILE: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        return self.FILE.format(**{field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,125 +31,103 @@ class Prepare:
 
 
 @dataclass(frozen=True, slots=True)
-class Train:
+class Train(_Filed):
     """Pre-train a task on its gold (iteration 0, Base), or update it with what was chosen (Eq. 1)."""
 
+    FILE = "train-{task}-{iteration}"
+
     task: str
     iteration: int
 
-    @property
-    def name(self) -> str:
-        return f"train-{self.task}-{self.iteration}"
-
 
 @dataclass(frozen=True, slots=True)
-class TrainTogether:
+class TrainTogether(_Filed):
     """Train all tasks on one encoder (Multitask-Base)."""
 
-    @property
-    def name(self) -> str:
-        return "train-together"
+    FILE = "train-together"
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluate:
+class Evaluate(_Filed):
     """Score a task on dev after an iteration."""
+
+    FILE = "evaluate-{task}-{iteration}"
 
     task: str
     iteration: int
 
-    @property
-    def name(self) -> str:
-        return f"evaluate-{self.task}-{self.iteration}"
-
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class Label(_Filed):
     """Every task predicts and every friendship matches one shard of the pool (Eq. 4)."""
+
+    FILE = "label-{iteration}-{shard:05d}"
 
     iteration: int
     shard: int
 
-    @property
-    def name(self) -> str:
-        return f"label-{self.iteration}-{self.shard:05d}"
-
 
 @dataclass(frozen=True, slots=True)
-class MeasureAgreement:
+class MeasureAgreement(_Filed):
     """Measure on dev what the friends agree on, and whether to stop before this iteration."""
 
-    iteration: int
+    FILE = "agreement-{iteration}"
 
-    @property
-    def name(self) -> str:
-        return f"agreement-{self.iteration}"
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
-class WeighFriends:
+class WeighFriends(_Filed):
     """Find on dev what each friend's word weighs where labels are decided on together."""
 
-    iteration: int
+    FILE = "weigh-{iteration}"
 
-    @property
-    def name(self) -> str:
-        return f"weigh-{self.iteration}"
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
-class FindThresholds:
+class FindThresholds(_Filed):
     """Find on dev the thresholds that promise the precision aimed at."""
 
-    iteration: int
+    FILE = "aim-{iteration}"
 
-    @property
-    def name(self) -> str:
-        return f"aim-{self.iteration}"
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(_Filed):
     """Choose pseudo-labels over the whole iteration (Eq. 5)."""
 
-    iteration: int
+    FILE = "select-{iteration}"
 
-    @property
-    def name(self) -> str:
-        return f"select-{self.iteration}"
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
-class Tidy:
+class Tidy(_Filed):
     """Remove what selection was made from."""
 
-    iteration: int
+    FILE = "tidy-{iteration}"
 
-    @property
-    def name(self) -> str:
-        return f"tidy-{self.iteration}"
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Test(_Filed):
     """Score the iteration of a task that was best on dev on its test sets."""
+
+    FILE = "test-{task}"
 
     __test__ = False  # for pytest, which takes the name for its own
 
     task: str
 
-    @property
-    def name(self) -> str:
-        return f"test-{self.task}"
-
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(_Filed):
     """Save what the reported models got right in each test example: a step of older runs, today part of `Test`."""
 
-    @property
-    def name(self) -> str:
-        return "counts"
+    FILE = "counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,28 +142,33 @@ class MethodStep:
         return f"{self.method}/{self.step.name}"
 
 
+_FILED: tuple[Any, ...] = (
+    TrainTogether,
+    Train,
+    Evaluate,
+    Label,
+    MeasureAgreement,
+    WeighFriends,
+    FindThresholds,
+    Select,
+    Tidy,
+    Test,
+    Count,
+)
+
+
 def parse_step(name: str) -> Step:
     """The step whose file has this name."""
-    if found := re.fullmatch(r"train-(.+)-(\d+)", name):
-        return Train(found[1], int(found[2]))
-    if found := re.fullmatch(r"evaluate-(.+)-(\d+)", name):
-        return Evaluate(found[1], int(found[2]))
-    if found := re.fullmatch(r"label-(\d+)-(\d+)", name):
-        return Label(int(found[1]), int(found[2]))
-    if found := re.fullmatch(r"agreement-(\d+)", name):
-        return MeasureAgreement(int(found[1]))
-    if found := re.fullmatch(r"weigh-(\d+)", name):
-        return WeighFriends(int(found[1]))
-    if found := re.fullmatch(r"aim-(\d+)", name):
-        return FindThresholds(int(found[1]))
-    if found := re.fullmatch(r"select-(\d+)", name):
-        return Select(int(found[1]))
-    if found := re.fullmatch(r"tidy-(\d+)", name):
-        return Tidy(int(found[1]))
-    if found := re.fullmatch(r"test-(.+)", name):
-        return Test(found[1])
-    only: tuple[Step, ...] = (TrainTogether(), Count())
-    return next((step for step in only if step.name == name), Prepare(name))
+    for kind in _FILED:
+        pattern = re.sub(r"{(\w+)(:\w+)?}", lambda field: rf"(?P<{field[1]}>{_READ[field[1]]})", kind.FILE)
+        if found := re.fullmatch(pattern, name):
+            values = {key: value if key == "task" else int(value) for key, value in found.groupdict().items()}
+            step: Step = kind(**values)
+            return step
+    return Prepare(name)
+
+
+_READ = {"task": ".+", "iteration": r"\d+", "shard": r"\d+"}
 
 
 def kind_of_work(step: Step) -> str:

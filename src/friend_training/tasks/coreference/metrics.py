@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from friend_training.core.task import PRF, Counts, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Score, f1_of, ratio
 
 Clusters = Collection[frozenset[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterScore:
+class ClusterScore(Score):
     """(recall numerator, its denominator, precision numerator, its denominator) of each metric."""
 
     muc: tuple[float, ...] = (0.0,) * 4
@@ -38,13 +38,6 @@ class ClusterScore:
             (*_b_cubed(key, response), *_b_cubed(response, key)),
             (aligned, len(key), aligned, len(response)),
         )
-
-    def __add__(self, other: "ClusterScore") -> "ClusterScore":
-        mine, its = (self.muc, self.b_cubed, self.ceaf_e), (other.muc, other.b_cubed, other.ceaf_e)
-        return ClusterScore(*(tuple(map(sum, zip(*pair, strict=True))) for pair in zip(mine, its, strict=True)))
-
-    def as_array(self) -> Counts:
-        return np.array([*self.muc, *self.b_cubed, *self.ceaf_e], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """Recall, precision and F1 of each metric, and the CoNLL score, in percent."""
@@ -97,26 +90,13 @@ _NO_LINKS, _NO_CLUSTERS = PRF(), ClusterScore()
 
 
 @dataclass(frozen=True, slots=True)
-class AntecedentScore:
+class AntecedentScore(Score):
     """Counts over mentions: how many there are, how many have the right antecedent or none; and the links."""
 
     mentions: int = 0
     right: int = 0
     links: PRF = _NO_LINKS
     clusters: ClusterScore = _NO_CLUSTERS
-
-    def __add__(self, other: "AntecedentScore") -> "AntecedentScore":
-        return AntecedentScore(
-            self.mentions + other.mentions,
-            self.right + other.right,
-            self.links + other.links,
-            self.clusters + other.clusters,
-        )
-
-    def as_array(self) -> Counts:
-        """(mentions, right, links: correct, predicted, gold, and the counts of clusters)."""
-        links = self.links.as_array()
-        return np.array([self.mentions, self.right, *links, *self.clusters.as_array()], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         return {

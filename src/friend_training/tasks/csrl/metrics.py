@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from friend_training.core.task import PRF, Counts, f1_of
+from friend_training.core.task import PRF, Counts, Score, f1_of
 from friend_training.types import OPENING, SPEAKER, Argument, Dialogue, Roles
 
 _NOTHING = PRF()
@@ -25,7 +25,7 @@ _UNHEARD = "other"
 
 
 @dataclass(frozen=True, slots=True)
-class CsrlScore:
+class CsrlScore(Score):
     """Counts over some predicates; the counts of two sets of predicates add up to those of both."""
 
     overall: PRF = _NOTHING
@@ -46,18 +46,6 @@ class CsrlScore:
         )
         string = PRF.of(role_strings(predicted, dialogue).items(), role_strings(gold, dialogue).items())
         return cls(within + cross, within, cross, string)
-
-    def __add__(self, other: "CsrlScore") -> "CsrlScore":
-        return CsrlScore(
-            self.overall + other.overall,
-            self.within + other.within,
-            self.cross + other.cross,
-            self.string + other.string,
-        )
-
-    def as_array(self) -> Counts:
-        """(correct, predicted, gold) × (overall, within, cross, string), as `f1_overall_of` and its neighbours read."""
-        return np.concatenate([part.as_array() for part in (self.overall, self.within, self.cross, self.string)])
 
     def as_dict(self) -> dict[str, float]:
         """precision, recall and f1, plain and as within_…, cross_… and string_…, in percent."""

@@ -19,14 +19,14 @@ from difflib import SequenceMatcher
 import numpy as np
 from rapidfuzz.distance import LCSseq, Levenshtein
 
-from friend_training.core.task import PRF, Counts, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Score, f1_of, ratio
 from friend_training.types import words_in
 
 ORDERS = (1, 2, 3, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class RewritingScore:
+class RewritingScore(Score):
     """Counts over some utterances; the counts of two sets of utterances add up to those of both."""
 
     examples: int = 0
@@ -59,27 +59,6 @@ class RewritingScore:
             added=added.total(),
             missing=missing.total(),
         )
-
-    def __add__(self, other: "RewritingScore") -> "RewritingScore":
-        return RewritingScore(
-            self.examples + other.examples,
-            self.rouge_l + other.rouge_l,
-            self.exact + other.exact,
-            self.edits + other.edits,
-            self.reference + other.reference,
-            self.prediction + other.prediction,
-            tuple(map(sum, zip(self.matching, other.matching, strict=True))),
-            tuple(map(sum, zip(self.possible, other.possible, strict=True))),
-            self.restored + other.restored,
-            self.added + other.added,
-            self.missing + other.missing,
-        )
-
-    def as_array(self) -> Counts:
-        """The counts in the order of the fields, as `rouge_l_of` and its neighbours read them."""
-        plain = (self.examples, self.rouge_l, self.exact, self.edits, self.reference, self.prediction)
-        restored = (self.restored, self.added, self.missing)
-        return np.array([*plain, *self.matching, *self.possible, *restored], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """All metrics in percent. Higher is better, except for WER."""
@@ -225,7 +204,7 @@ _NO_EDITS = PRF()
 
 
 @dataclass(frozen=True, slots=True)
-class WordScore:
+class WordScore(Score):
     """Counts over utterances in words: exact matches, of all and of those that need a rewrite; edits; and changes.
 
     An edit is a stretch of u_t with the words that stand in its place (longest common blocks stay as they are); it is
@@ -256,22 +235,6 @@ class WordScore:
             made=int(changed and exact),
             edits=PRF.of(word_edits(own, said) if changed else (), word_edits(own, gold) if needed else ()),
         )
-
-    def __add__(self, other: "WordScore") -> "WordScore":
-        return WordScore(
-            self.examples + other.examples,
-            self.exact + other.exact,
-            self.needed + other.needed,
-            self.needed_exact + other.needed_exact,
-            self.changed + other.changed,
-            self.made + other.made,
-            self.edits + other.edits,
-        )
-
-    def as_array(self) -> Counts:
-        """In the order of the fields; of the edits (correct, predicted, gold)."""
-        plain = (self.examples, self.exact, self.needed, self.needed_exact, self.changed, self.made)
-        return np.array([*plain, *self.edits.as_array()], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """All in percent."""

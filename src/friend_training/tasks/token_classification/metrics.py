@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from friend_training.core.task import PRF, Counts, Evaluation, by_kind, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Evaluation, Score, by_kind, f1_of, ratio
 from friend_training.types import Tags
 
 OUTSIDE = "O"
@@ -53,7 +51,7 @@ _NOTHING = PRF()
 
 
 @dataclass(frozen=True, slots=True)
-class TagScore:
+class TagScore(Score):
     """Counts over some sentences; those of two sets of sentences add up to those of both.
 
     No prediction (None) has no span and no right word.
@@ -69,13 +67,6 @@ class TagScore:
         tags = () if predicted is None else predicted.tags
         right = sum(a == b for a, b in zip(tags, gold.tags, strict=False))
         return cls(PRF.of(bio_spans(tags), bio_spans(gold.tags)), right, len(gold.tags))
-
-    def __add__(self, other: "TagScore") -> "TagScore":
-        return TagScore(self.spans + other.spans, self.right + other.right, self.words + other.words)
-
-    def as_array(self) -> Counts:
-        """(correct, predicted, gold spans, right, words)."""
-        return np.array([*self.spans.as_array(), self.right, self.words], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """span_precision, span_recall, span_f1 and accuracy, in percent."""

@@ -18,7 +18,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from friend_training.core.task import PRF, Counts, Evaluation, f1_of, ratio
+from friend_training.core.task import PRF, Counts, Evaluation, Score, f1_of, ratio
 from friend_training.types import Tree
 
 _NOT_COUNTED = frozenset({"", "TOP", "ROOT", "S1"})
@@ -30,7 +30,7 @@ Brackets = Counter[tuple[int, int, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class ConstituencyScore:
+class ConstituencyScore(Score):
     """Counts over some sentences; those of two sets of sentences add up to those of both."""
 
     brackets: PRF = _NOTHING
@@ -47,20 +47,6 @@ class ConstituencyScore:
         return cls(
             PRF.of(ours.elements(), theirs.elements()), int(ours == theirs), 1, sum(a == b for a, b in tags), len(tags)
         )
-
-    def __add__(self, other: "ConstituencyScore") -> "ConstituencyScore":
-        return ConstituencyScore(
-            self.brackets + other.brackets,
-            self.complete + other.complete,
-            self.sentences + other.sentences,
-            self.tags_right + other.tags_right,
-            self.words + other.words,
-        )
-
-    def as_array(self) -> Counts:
-        """(correct, predicted, gold) brackets, (complete, sentences), (right tags, words)."""
-        others = (self.complete, self.sentences, self.tags_right, self.words)
-        return np.concatenate([self.brackets.as_array(), np.array(others, dtype=np.float64)])
 
     def as_dict(self) -> dict[str, float]:
         """precision, recall, f1, complete and tag_accuracy, in percent."""

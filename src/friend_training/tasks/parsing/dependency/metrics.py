@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from friend_training.core.task import Counts, Evaluation, ratio
+from friend_training.core.task import Counts, Evaluation, Score, ratio
 from friend_training.errors import ConfigError
 from friend_training.types import Heads, Words
 
@@ -25,7 +25,7 @@ _READ_ALOUD = frozenset("%&@#*/\\§")
 
 
 @dataclass(frozen=True, slots=True)
-class DependencyScore:
+class DependencyScore(Score):
     """Counts over some sentences; those of two sets of sentences add up to those of both.
 
     `labelled` are the words whose gold relation is known: LAS is over them.
@@ -46,18 +46,6 @@ class DependencyScore:
         relations = predicted.relations or ("",) * len(right)
         both = [r and a == b for r, a, b in zip(right, relations, gold.relations, strict=True)]
         return cls(sum(right), sum(counted), sum(both), sum(counted))
-
-    def __add__(self, other: "DependencyScore") -> "DependencyScore":
-        return DependencyScore(
-            self.heads_right + other.heads_right,
-            self.words + other.words,
-            self.relations_right + other.relations_right,
-            self.labelled + other.labelled,
-        )
-
-    def as_array(self) -> Counts:
-        """(right heads, words), (right heads with relations, words with gold relations)."""
-        return np.array([self.heads_right, self.words, self.relations_right, self.labelled], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """uas and, where relations are known, las, in percent."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from friend_training.core.task import Counts, Evaluation, ratio
+from friend_training.core.task import Counts, Evaluation, Score, ratio
 from friend_training.types import Tags
 
 
 @dataclass(frozen=True, slots=True)
-class TaggingScore:
+class TaggingScore(Score):
     """Counts over some sentences; those of two sets of sentences add up to those of both."""
 
     right: int = 0
@@ -20,13 +20,6 @@ class TaggingScore:
     def of(cls, predicted: Tags, gold: Tags) -> "TaggingScore":
         """The counts of one sentence."""
         return cls(sum(a == b for a, b in zip(predicted.tags, gold.tags, strict=True)), len(gold.tags))
-
-    def __add__(self, other: "TaggingScore") -> "TaggingScore":
-        return TaggingScore(self.right + other.right, self.words + other.words)
-
-    def as_array(self) -> Counts:
-        """(right, words)."""
-        return np.array([self.right, self.words], dtype=np.float64)
 
     def as_dict(self) -> dict[str, float]:
         """accuracy, in percent."""
