@@ -45,7 +45,7 @@ WITHOUT_TORCH = ("types.py", "errors.py", "rooms.py", "core", "runs", "loop", "d
 FILES_PER_FOLDER = 18
 IMPORTS_PER_FILE = 20
 
-KNOWS_MORE = {"study/resources.py", "study/diagnosis.py", "study/methods.py"}
+KNOWS_MORE = {"study/resources.py", "study/diagnosis.py"}
 """Files that still import more of ours than a person can keep in mind."""
 
 
@@ -204,3 +204,19 @@ def test_imports_are_read_right() -> None:
     foreign = {name for name, _ in _imports(ast.parse('importlib.import_module("torch.nn"), import_module("numpy")'))}
     assert foreign == {"torch.nn", "numpy"}
     assert f"{NAME}.inference.model" in ours(PACKAGE / "__init__.py"), "the table of the front door"
+
+
+def test_the_page_on_the_house_says_where_things_are() -> None:
+    """Every path on it is there, and what the paper's symbols are called is found in the files beside them."""
+    page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = {room_of(path) for path in modules().values()}
+    for path in re.findall(r"`((?:\w+/)+(?:\w+(?:\.\w+)?)?)`", page):
+        if path.split("/")[0] in rooms:
+            assert (PACKAGE / path).exists() or (PACKAGE / f"{path}.py").exists(), path
+    table = page[page.index("## From the paper to the code") : page.index("## One dialogue")]
+    rows = [row.split(" | ") for row in table.splitlines() if "`" in row]
+    assert len(rows) > 30
+    for _, called, where in rows:
+        text = "".join((PACKAGE / file).read_text(encoding="utf-8") for file in re.findall(r"`([\w/]+\.py)`", where))
+        for name in re.findall(r"`([\w.]+)`", called):
+            assert re.search(rf"\b{name.split('.')[-1]}\b", text), f"{name} is not in {where}"
