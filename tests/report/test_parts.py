@@ -24,7 +24,7 @@ from friend_training.errors import RunError
 from friend_training.report.answer import Answer, answers_of, friends_on_dev, headline_of, verdict
 from friend_training.report.label_text import Confusion, confusion, draw, shares
 from friend_training.report.names import duration
-from friend_training.report.page import write_comparison, write_report
+from friend_training.report.page import promised, write_comparison, write_report
 from friend_training.report.plots import Cloud, Group, Standing, histogram, round_ticks, scatter
 from friend_training.report.pseudo_labels import Effect, Units, effects, errors_together, kinds_of, units_of
 from friend_training.report.run_reader import read_study
@@ -433,3 +433,17 @@ def test_a_wrong_label_stands_beside_gold_and_the_friends_answer(tmp_path: Path)
     assert re.search(r"gold买\s*", page.text), "the hidden answer"
     assert "rewriting他买了书" in page.text, "what the friend says of the same dialogue"
     assert "What is taken for what" in page.text
+
+
+def test_what_a_threshold_promises_is_told_with_the_units_it_rests_on() -> None:
+    aimed = {"units": 1200, "precision": 0.82, "target": 0.8, "confidence": 0.9, "reached": True}
+    assert promised({}) == ""
+    assert promised({**aimed, "rests_on": "bound"}) == (
+        "Promised: at least 80.0 % of them are right, with confidence 90.0 %, by 1,200 units of dev."
+    )
+    assert "at most 20.0 % of them are wrong on average" in promised(
+        {**aimed, "target": 0.2, "rests_on": "false discovery"}
+    )
+    assert promised({**aimed, "rests_on": "estimate"}).startswith("Nothing is promised: by 1,200 units of dev 82.0 %")
+    nothing = {**aimed, "rests_on": "bound", "reached": False, "precision": None}
+    assert "could not be promised by 1,200 units of dev, so nothing is chosen" in promised(nothing)

@@ -152,3 +152,10 @@ def test_a_run_of_other_data_is_not_diagnosed(studied, tmp_path):
     without_digests(other)
     with pytest.raises(RunError, match="csrl_dev is not what it was"):
         diagnose(other, "fdt", None)
+
+
+def test_chats_are_of_another_domain_than_dev() -> None:
+    """What dev promises need not hold in the paper's pool; it does in one of held-back training dialogues."""
+    public = "{kind: public, scenario: few-shot, pool_of: POOL}"
+    of = [tiny_config(f"data={public.replace('POOL', pool)}") for pool in ("chats", "labelled")]
+    assert [config.pool_of_another_domain for config in [*of, tiny_config()]] == [True, False, False]

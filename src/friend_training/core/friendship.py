@@ -375,14 +375,12 @@ class Considered:
             (one, weight) for one, weight in zip(ranking_ones, weights, strict=True) if weight or len(weights) == 1
         ]
         for number, logs in enumerate(self.logs):
-            if (
-                len(logs) == 1
-            ):  # friends share nothing but the one label, so each has its best answer to every candidate
-                score = logs[0] / temperature
+            if len(logs) == 1:  # friends share the one label only: each has its best answer to every candidate
+                total = logs[0] / temperature
                 for one, weight in heard:
-                    said = np.array(one.logs[number])[:, None] / temperature
-                    score = score + (said + weight * np.stack([units[0] for units in one.matches[number]])).max(0)
-                yield [score]
+                    answered = np.array(one.logs[number])[:, None] / temperature
+                    total = total + (answered + weight * np.stack([found[0] for found in one.matches[number]])).max(0)
+                yield [total]
                 continue
             best, chosen = -np.inf, list[Numbers]()
             for answers in product(*(range(len(one.logs[number])) for one, _ in heard)):

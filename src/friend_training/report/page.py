@@ -183,6 +183,25 @@ def _chosen(method: MethodRun, iteration: int, counted: dict[str, object]) -> st
     return f"{text} Whether they are right is not known: the pool has no gold labels."
 
 
+def promised(on_dev: Mapping[str, Any]) -> str:
+    """What a threshold that was found on dev promises of the chosen labels, and on how many units that rests."""
+    if "rests_on" not in on_dev:
+        return ""
+    units, target = f"{on_dev['units']:,} units of dev", on_dev.get("target")
+    match on_dev["rests_on"]:
+        case "estimate" if on_dev["precision"] is not None:
+            return (
+                f"Nothing is promised: by {units} {percent(on_dev['precision'])} are expected to be right, an estimate"
+                " that misses its target in up to half of all runs."
+            )
+        case "bound" if on_dev["reached"]:
+            sure = percent(on_dev["confidence"])
+            return f"Promised: at least {percent(target)} of them are right, with confidence {sure}, by {units}."
+        case "false discovery" if on_dev["reached"]:
+            return f"Promised: at most {percent(target)} of them are wrong on average over runs, by {units}."
+    return f"What was asked for could not be promised by {units}, so nothing is chosen."
+
+
 NAME = "report.html"
 
 
@@ -294,14 +313,14 @@ def _section(study: Study, method: MethodRun, task: str, found: ByIteration) -> 
         for unit, said in zip(units.rows["unit"].to_pylist(), labels, strict=True)
         if unit in hidden
     ]
-    thresholds = threshold_table(task, found)
+    thresholds, counted = threshold_table(task, found), method.selected(last)[task]
     kinds = kinds_of(units)
     shown = {row["input"] for kind in kinds for row in kind.rows}
     inputs = saved_inputs(study.data_folder, shown)
     friends = {friend: labels_by_input(found[last][friend], shown) for friend in friends_of(task, found)}
     return TaskSection(
         task=task,
-        chosen=_chosen(method, last, method.selected(last)[task]),
+        chosen=" ".join(filter(None, (_chosen(method, last, counted), promised(counted.get("on_dev", {}))))),
         units=units,
         threshold=threshold_figure(thresholds, units),
         figures=figures_of(units),

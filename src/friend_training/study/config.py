@@ -147,6 +147,10 @@ class CaseStudyConfig(Config):
     """Whether first and last token of an insertion are chosen apart, or together as a span of one turn."""
 
     @property
+    def pool_of_another_domain(self) -> bool:
+        return isinstance(self.data, PublicDataConfig) and self.data.pool_of == "chats"
+
+    @property
     def balances_parts(self) -> bool:
         return self.checked_labels == "balanced"
 

@@ -143,7 +143,8 @@ def _count_votes(opinions: Any, labels: int) -> tuple[Any, Any]:
 
 def probe_of(config: Config, data: RunData, task: str) -> Probe:
     gold = hidden_gold({task: data.tasks[task].dev})
-    return Probe(probed_inputs(config, data, task), partial(gold, task), parts=partial(gold.parts, task))
+    inputs, parts = probed_inputs(config, data, task), partial(gold.parts, task)
+    return Probe(inputs, partial(gold, task), other_domain=config.pool_of_another_domain, parts=parts)
 
 
 def probed_inputs(config: Config, data: RunData, task: str) -> list[Any]:

@@ -503,6 +503,11 @@ class Config(Section):
         """What the config says of each task, by the task's name."""
 
     @property
+    def pool_of_another_domain(self) -> bool:
+        """Whether the pool is known to be of another domain than dev: what dev promises need not hold there."""
+        return False
+
+    @property
     def balances_parts(self) -> bool:
         """Whether labels that are chosen part by part keep the balance of their task."""
         return True
