@@ -1,4 +1,5 @@
-"""One page of all that was measured: docs/benchmarks.md with its pictures, and the tables of costs in docs/scale.md.
+"""All that was measured: docs/benchmarks.md with its pictures, longer tables in docs/appendix/benchmarks.md, and the
+tables of costs in docs/scale.md.
 
 python benchmarks/page.py     read results/*.jsonl, write the pages
 
@@ -34,23 +35,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=HERE / "results", help="the folder of records")
     parser.add_argument("--docs", type=Path, default=DOCS, help="the folder of pages")
     asked = parser.parse_args(arguments)
+    (asked.docs / "appendix").mkdir(exist_ok=True)
     write_text(asked.docs / "benchmarks.md", page(asked.results, asked.docs / "pictures"))
+    write_text(asked.docs / "appendix" / "benchmarks.md", appendix(asked.results, asked.docs / "pictures"))
     scale = asked.docs / "scale.md"
     costs = cost_model.report(cost_model.inputs_from(asked.results), 12_000_000, 3, 16)
     write_text(scale, cost_model.between_marks(scale.read_text(encoding="utf-8"), costs))
 
 
 def page(results: Path, pictures: Path) -> str:
-    """The whole page; its pictures are drawn on the way."""
+    """How close to the machine, how fast beside others, what was tried, the service; pictures are drawn on the way."""
     parts = [INTRODUCTION]
     parts += _speed(results, pictures)
-    parts += [
+    parts += ["## What was tried", TRIED]
+    parts.append(_table(results / "tried.jsonl", tried.table))
+    parts += ["## The service", "`python benchmarks/service_load.py RUN`; one client, and several at once."]
+    parts.append(_table(results / "service.jsonl", service_load.table))
+    return "\n\n".join(parts) + "\n"
+
+
+def appendix(results: Path, pictures: Path) -> str:
+    """What goes into the estimates of scale.md."""
+    parts = [
+        "# Benchmarks: an iteration, engines, growth",
+        "Written by `python benchmarks/page.py`, as is [benchmarks.md](../benchmarks.md).",
         "## One iteration",
-        "`python benchmarks/iteration.py RUN --resources FOLDER`; what it means: [scale.md](scale.md).",
+        "`python benchmarks/iteration.py RUN --resources FOLDER`; what it means: [scale.md](../scale.md).",
     ]
     parts.append(_table(results / "iteration.jsonl", iteration.tables))
-    parts += ["## What was tried", "`python benchmarks/tried.py`, processor time of one thread, best of three."]
-    parts.append(_table(results / "tried.jsonl", tried.table))
     parts += _engines(results, pictures)
     parts += _growth(results, pictures)
     parts += [
@@ -58,8 +70,6 @@ def page(results: Path, pictures: Path) -> str:
         "`python benchmarks/processes.py`, examples per second, a thread each.",
     ]
     parts.append(_table(results / "processes.jsonl", lambda path: processes.table(processes.read(path))))
-    parts += ["## The service", "`python benchmarks/service_load.py RUN`; one client, and several at once."]
-    parts.append(_table(results / "service.jsonl", service_load.table))
     return "\n\n".join(parts) + "\n"
 
 
@@ -68,7 +78,12 @@ INTRODUCTION = """# Benchmarks
 Written by `python benchmarks/page.py` from `benchmarks/results/*.jsonl`. `make bench` measures this machine in minutes,
 says where it differs from its own records by more than noise, and adds to them; `python benchmarks/all.py` measures
 everything anew (hours on two cores). Ratios are taken within a round of one run. Machines were seldom idle: hence
-processor time, and the load average beside the rounds. For a large corpus: [scale.md](scale.md)."""
+processor time, and the load average beside the rounds. An iteration, engines and growth:
+[appendix](appendix/benchmarks.md); a large corpus: [scale.md](scale.md)."""
+
+
+TRIED = """`python benchmarks/tried.py`, processor time of one thread, best of three; the share of labels that stay the
+same, and the overlap (Jaccard) of what would be chosen."""
 
 
 def _speed(results: Path, pictures: Path) -> list[str]:
@@ -123,7 +138,7 @@ def _engines(results: Path, pictures: Path) -> list[str]:
         return [*parts, NOTHING]
     if any(record.what == "memory" for record in records):
         plots.draw_pool(pictures / "benchmark-pool.png", records)
-        parts.append("![memory and cost as the pool gets longer](pictures/benchmark-pool.png)")
+        parts.append("![memory and cost as the pool gets longer](../pictures/benchmark-pool.png)")
     longest = max(record.dialogues for record in records)
     shown = [record for record in records if record.what != "memory" or record.dialogues * 10 >= longest]
     return [*parts, engine_records.table(shown)]
@@ -140,7 +155,7 @@ def _growth(results: Path, pictures: Path) -> list[str]:
         return [*parts, NOTHING]
     if any(record.what == growth_records.TURNS for record in records):
         plots.draw_growth(pictures / "benchmark-growth.png", records)
-        parts.append("![cost of longer dialogues](pictures/benchmark-growth.png)")
+        parts.append("![cost of longer dialogues](../pictures/benchmark-growth.png)")
     drawn = growth_records.TURNS
     return [*parts, growth_records.table([record for record in records if record.what != drawn])]
 

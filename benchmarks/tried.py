@@ -93,10 +93,7 @@ def _said(line: Mapping[str, Any]) -> str:
         return f"{line['mean_pieces']} pieces and {line['units'] / line['dialogues']:.2f} units per dialogue; {times}"
     if line["what"] == "steps in bf16":
         return f"{line['fp32']} s of processor time a step in fp32, {line['bf16']} s in bf16"
-    return (
-        f"{line['times_as_fast']} times as fast, {line['same_labels']:.0%} of the labels the same, "
-        f"overlap of what would be chosen {line['jaccard']:.2f}"
-    )
+    return f"{line['times_as_fast']} times as fast, {line['same_labels']:.0%} of labels, overlap {line['jaccard']:.2f}"
 
 
 def base_of(run: Path, dialogues: int) -> Iterator[tuple[TorchTask, Sequence[Any]]]:

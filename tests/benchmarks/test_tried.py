@@ -69,6 +69,4 @@ def test_the_table_has_the_last_of_each(tmp_path: Path) -> None:
         measured = {"times_as_fast": speed, "same_labels": 0.61, "jaccard": 0.453}
         append_line(path, {"what": "int8", "task": "csrl", "dialogues": 100, **measured})
     rows = tried.table(path).splitlines()
-    assert rows[2:] == [
-        "| int8 | csrl | 100 | 1.5 times as fast, 61% of the labels the same, overlap of what would be chosen 0.45 |"
-    ]
+    assert rows[2:] == ["| int8 | csrl | 100 | 1.5 times as fast, 61% of labels, overlap 0.45 |"]
