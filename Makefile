@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real test-browser bench lint docs release-check clean
+.PHONY: demo test test-real test-browser bench lint docs screenshots release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -34,6 +34,13 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/mypy
+
+# Pictures of the pages at two widths, light and dark, in pictures/: of the run in RUN, by default that of the demo.
+RUN ?= runs/demo
+screenshots: docs
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[browser]'
+	mkdir -p pictures
+	FRIEND_TRAINING_SHOWN=$(RUN) FRIEND_TRAINING_PICTURES=pictures $(BIN)/pytest -m browser tests/web/test_screenshots.py
 
 # The pages as a site in site/: what is generated is made anew, and links that lead nowhere end it.
 docs: $(INSTALLED)

@@ -100,7 +100,6 @@ BEFORE = {
     "few-shot": "c1029a68ab0d5130",
     "paper-domain-generalisation": "c93b72385d1972ad",
     "paper-few-shot": "ec863d82bdfc94e7",
-    "demo": "a114f2a06ed2bc80",
     "synthetic-domain-generalisation": "279e12db248d7701",
     "synthetic-few-shot": "12196b0d1cfd604f",
 }

@@ -14,7 +14,7 @@ from rich.text import Text
 from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.errors import RunError
 from friend_training.experiments.tables import Column, Sheet, build_table, columns_of, to_rich
-from friend_training.methods.registry import METHODS
+from friend_training.methods.registry import METHODS, leading
 from friend_training.report.label_text import readable
 from friend_training.report.names import method_in_words
 from friend_training.report.progress import counting
@@ -79,7 +79,7 @@ def labelled_method(folder: Path, method: str | None) -> tuple[str, Run]:
     having = [name for name, run in runs.items() if run.store.iterations()]
     if not having:
         raise RunError(f"{folder}: no pseudo-labels have been selected in this run yet")
-    wanted = method or ("fdt" if "fdt" in having else having[-1])
+    wanted = method or leading(having)
     if wanted not in having:
         raise RunError(f"{folder}: method {wanted!r} has no pseudo-labels, only {', '.join(having)}")
     return wanted, runs[wanted]

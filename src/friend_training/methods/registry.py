@@ -4,6 +4,7 @@ A `MethodSpec` holds all that configs, studies, tables, progress and estimates h
 the function of its procedure (docs/adding-a-method.md). This file imports no method and no torch.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -203,6 +204,13 @@ METHODS: dict[str, MethodSpec] = {
     ),
     "base-full": MethodSpec("Fully-trained Base", "base", label_parts=0, all_gold=True),
 }
+
+
+def leading(methods: Sequence[str]) -> str:
+    """The method that a run is asked about where nobody names one: FDT, else the first that learns from a friend, else
+    the last."""
+    friends = [method for method in methods if method in METHODS and METHODS[method].learns_from_friend]
+    return "fdt" if "fdt" in methods else next(iter(friends), methods[-1])
 
 
 def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:

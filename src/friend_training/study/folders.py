@@ -8,7 +8,7 @@ from typing import Any
 
 from friend_training.core.limits import read_yaml
 from friend_training.errors import RunError
-from friend_training.methods.registry import METHODS
+from friend_training.methods.registry import METHODS, leading
 from friend_training.runs.files import is_first, read_json_lines, read_json_object, wait_until
 from friend_training.runs.run import MANIFEST, Run, check_file, config_texts, write_config, write_recorded
 from friend_training.study.config import config_text, parse_config, recorded_form
@@ -53,6 +53,9 @@ def whole_run(folder: str | Path) -> Path:
 
 def selected_run(folder: Path, method: str) -> Run:
     """The run of a method, or the folder itself, whose pseudo-labels are asked about: some must have been selected."""
+    there = methods_there(folder)
+    if method == "fdt" and there and method not in there:  # nobody named one
+        method = leading(there)
     inner = method_folder(folder, method)
     found = Run.open(inner if inner.is_dir() else folder)
     if not found.store.iterations():

@@ -12,6 +12,7 @@ import torch
 
 from friend_training.core.task import Task
 from friend_training.errors import RunError
+from friend_training.methods.registry import leading
 from friend_training.nn.devices import AUTO, choose_device
 from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
@@ -36,7 +37,7 @@ NOTHING_IS_GOOD_ENOUGH = 1.0
 def last_thresholds(study: Path, config: Config) -> dict[str, float]:
     """What friend-training held the labels of each task against in its last iteration."""
     return {
-        task: threshold_at(study, "fdt", task, config.iterations, section.pick)
+        task: threshold_at(study, leading(methods_there(study) or ["fdt"]), task, config.iterations, section.pick)
         for task, section in config.sections.items()
         if is_trained(config, task)
     }
@@ -136,4 +137,4 @@ def _default_method(folder: Path) -> str:
     there = methods_there(folder)
     if not there:
         raise RunError(f"{folder} has no trained models yet; go on with `friend-train resume {folder}`")
-    return "fdt" if "fdt" in there else [name for name in run_config(folder).methods if name in there][-1]
+    return leading([name for name in run_config(folder).methods if name in there])
