@@ -26,7 +26,15 @@ from friend_training.report.label_text import Confusion, confusion, draw, shares
 from friend_training.report.names import duration
 from friend_training.report.page import promised, write_comparison, write_report
 from friend_training.report.plots import Cloud, Group, Standing, histogram, round_ticks, scatter
-from friend_training.report.pseudo_labels import Effect, Units, effects, errors_together, kinds_of, units_of
+from friend_training.report.pseudo_labels import (
+    Effect,
+    Units,
+    effects,
+    errors_together,
+    kinds_of,
+    labels_by_input,
+    units_of,
+)
 from friend_training.report.run_reader import read_study
 from friend_training.report.scores import costs_of, drifts
 from friend_training.runs.files import write_text
@@ -447,3 +455,12 @@ def test_what_a_threshold_promises_is_told_with_the_units_it_rests_on() -> None:
     assert promised({**aimed, "rests_on": "estimate"}).startswith("Nothing is promised: by 1,200 units of dev 82.0 %")
     nothing = {**aimed, "rests_on": "bound", "reached": False, "precision": None}
     assert "could not be promised by 1,200 units of dev, so nothing is chosen" in promised(nothing)
+
+
+def test_a_report_without_examples_asks_for_no_labels_of_friends() -> None:
+    """Where no pseudo-label is shown, nothing is asked of the friend's rows either."""
+    column = np.zeros(1)
+    rows = pa.table({"input": ["a"], "label": ['"x"']})
+    units = Units("kind", rows, column, column, column, column, column > 0, column > 0)
+    assert labels_by_input(units, set()) == {}
+    assert labels_by_input(units, {"a"}) == {"a": ['"x"']}

@@ -204,7 +204,9 @@ MOST_ANSWERS = 3
 
 def labels_by_input(units: Units, wanted: Collection[str]) -> dict[str, list[str]]:
     """What a task predicted for these inputs."""
-    rows = units.rows.select(["input", "label"]).filter(pc.is_in(units.rows["input"], pa.array(sorted(wanted))))
+    rows = units.rows.select(["input", "label"]).filter(
+        pc.is_in(units.rows["input"], pa.array(sorted(wanted), pa.string()))
+    )
     found: dict[str, list[str]] = {}
     for row in rows.to_pylist():
         found.setdefault(row["input"], []).append(row["label"])
