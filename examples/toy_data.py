@@ -1,7 +1,12 @@
-"""Made-up data for the examples: reviews, tagged sentences, an encoder without training, a service that answers."""
+"""Made-up data for the examples: reviews, tagged sentences, dialogues, encoders, a service that answers.
 
+As a program it writes all of it into a folder, for the configs beside the examples: python toy_data.py FOLDER
+"""
+
+import csv
 import json
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -69,13 +74,17 @@ def tiny_encoder(folder: Path) -> Path:
 
 @contextmanager
 def language_model() -> Iterator[str]:
-    """Stands for a language model behind an OpenAI-style address; it is right in most cases."""
+    """Stands for a language model behind an OpenAI-style address, right in most cases; it answers in JSON too."""
 
     class Answer(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"][0]["content"]
-            good = sum(word in asked for word in GOOD) >= sum(word in asked for word in BAD)
-            said = json.dumps({"choices": [{"message": {"content": "positive" if good else "negative"}}]}).encode()
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked = sent["messages"][0]["content"]
+            told = {"good": [w for w in GOOD if w in asked], "bad": [w for w in BAD if w in asked]}
+            answer = max(told, key=lambda one: len(told[one]))
+            if "response_format" in sent:
+                answer = json.dumps({"polarity": answer, "because": told[answer]})
+            said = json.dumps({"choices": [{"message": {"content": answer}}]}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(said)))
             self.end_headers()
@@ -90,3 +99,65 @@ def language_model() -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
+
+
+def dialogues(labelled_for: str | None, count: int, seed: int) -> list[Any]:
+    """Chinese dialogues that the library makes itself, with gold of one of the paper's tasks, or without."""
+    from friend_training.data.synthetic import Domain, csrl_examples, generate, rewriting_examples
+
+    made = generate(count, seed=seed, domain=Domain.FILM)
+    if labelled_for is None:
+        return [one.dialogue for one in made]
+    return (
+        rewriting_examples(made) if labelled_for == "rewriting" else [one for one in csrl_examples(made) if one.roles]
+    )
+
+
+def parser_of_sentences(folder: str, count: int = 2000, steps: int = 300) -> tuple[str, str]:
+    """A small encoder and a bridge, in two folders: a parser that learns from sentences that the library makes."""
+    from friend_training.core.task import FitPlan
+    from friend_training.data.synthetic import generate_sentences
+    from friend_training.nn.encoder import EncoderShape, pretrain_encoder
+    from friend_training.nn.training import TrainingSettings
+    from friend_training.tasks import srl_task
+
+    encoder, bridge, sentences = Path(f"{folder}-encoder"), Path(f"{folder}-bridge"), generate_sentences(count, seed=7)
+    if not bridge.is_dir():
+        encoder.mkdir(parents=True, exist_ok=True)
+        shape = EncoderShape(layers=1, width=64, heads=2, dropout=0.1)
+        pretrain_encoder(encoder, [one.sentence.text for one in sentences], shape, seed=0)
+        task = srl_task(encoder, TrainingSettings(encoder_rate=0.001), device="cpu")
+        task.fit(sentences[count // 10 :], (), dev=sentences[: count // 10], plan=FitPlan(seed=0, steps=steps))
+        bridge.mkdir()
+        task.save(bridge)
+    return str(encoder), str(bridge)
+
+
+SIZES = {"gold": (100, 1), "dev": (100, 2), "test": (300, 3), "pool": (400, 4)}
+
+
+def write_all(folder: Path) -> None:
+    """Reviews as CSV, sentences and dialogues as JSON lines, two encoders and a bridge."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tiny_encoder(folder / "encoder")
+    parser_of_sentences(str(folder / "dialogues"))
+    for part, size in SIZES.items():
+        with (folder / f"reviews-{part}.csv").open("w", encoding="utf-8", newline="") as file:
+            table = csv.DictWriter(file, ["text", "polarity", "stars", "emotion"])
+            table.writeheader()
+            table.writerows(reviews(*size))
+        rows = [row | {"text": " ".join(row["words"])} for row in sentences(*size)]
+        lines = [json.dumps(row) + "\n" for row in rows]
+        (folder / f"sentences-{part}.jsonl").write_text("".join(lines), encoding="utf-8")
+        write_dialogues(folder, part, *size)
+
+
+def write_dialogues(folder: Path, part: str, count: int, seed: int) -> None:
+    from friend_training.data.jsonl import write_jsonl
+
+    for name in [None] if part == "pool" else ["csrl", "rewriting"]:
+        write_jsonl(folder / f"{name or 'dialogues'}-{part}.jsonl", dialogues(name, count, seed))
+
+
+if __name__ == "__main__":
+    write_all(Path(sys.argv[1]))

@@ -9,7 +9,7 @@ from friend_training import Estimator, FriendTrainer, label_friendship
 
 
 def main(folder="runs/two-classifiers"):
-    rows = {"gold": reviews(20, seed=1), "dev": reviews(200, seed=2), "test": reviews(500, seed=3)}
+    rows = {"gold": reviews(100, seed=1), "dev": reviews(200, seed=2), "test": reviews(500, seed=3)}
     model = make_pipeline(CountVectorizer(), LogisticRegression())
     means = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
     trainer = FriendTrainer(
@@ -19,6 +19,7 @@ def main(folder="runs/two-classifiers"):
         ],
         friendships=[label_friendship("stars", "polarity", means)],
         folder=folder,
+        settings={"draw": 20},  # every seed draws 20 labelled reviews of the 100
     )
     return trainer.fit([row["text"] for row in reviews(400, seed=4)])
 

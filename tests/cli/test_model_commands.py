@@ -58,7 +58,7 @@ def test_public_formats_are_read_and_bad_lines_counted(
     file.write_text(f"{good}\n{good.replace('1|||', '2|||', 1).replace('B-V', 'O')}\n", encoding="utf-8")
     said = friend_train("evaluate", finished, file, "--task", "csrl", "--method", "base")
     assert said.code == 0, said.err
-    assert "csrl of base, iteration 0, on test.csrl" in said.out
+    assert "csrl of base, on test.csrl" in said.out
     assert "1 bad lines are left out" in said.err
     assert "line 2: " in said.err
     said = friend_train("evaluate", finished, file, "--task", "csrl", "--strict")

@@ -1,20 +1,25 @@
 """Every command on a run of two classifiers with files of a user's own."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow.parquet as pq
 import pytest
 import skops.io
+import torch
+import yaml
 from starlette.testclient import TestClient
 from transformers import pipeline
 
 from friend_training import load
+from friend_training.data.catalogue import CorpusFile, Part, known_corpora
 from friend_training.errors import DataError
 from friend_training.inference.trained_tasks import TrainedTasks
 from friend_training.report.page import write_report
-from friend_training.study.folders import remember_notes
+from friend_training.study.folders import files_of, remember_notes
 from friend_training.web.inspector.app import make_app
 from friend_training.web.inspector.run_view import look_at
 from friend_training.web.service.app import make_tasks_app
@@ -191,3 +196,103 @@ def test_a_run_is_looked_into_on_dev(
     assert "## mood, iteration 1: Right labels that matching throws away" in said.out
     counts = [int(line.rpartition("(")[2][:-1]) for line in said.out.splitlines() if line.startswith("## ")]
     assert said.out.count("    gold   ") == sum(min(count, 2) for count in counts)
+
+
+class Hub:
+    """Stands for huggingface_hub.HfApi: what would be uploaded, and where."""
+
+    pushed: ClassVar[list[tuple[str, str, set[str]]]] = []
+    failure: ClassVar[Exception | None] = None
+
+    def create_repo(self, name: str, *, repo_type: str, private: bool, exist_ok: bool) -> str:
+        assert private
+        if self.failure is not None:
+            raise self.failure
+        return f"https://hub/{name}"
+
+    def upload_folder(self, *, repo_id: str, folder_path: Path, repo_type: str, commit_message: str) -> None:
+        self.pushed.append((repo_type, repo_id, {path.name for path in folder_path.iterdir()}))
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> type[Hub]:
+    monkeypatch.setattr("huggingface_hub.HfApi", Hub)
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "a token")
+    monkeypatch.setattr(Hub, "pushed", [])
+    monkeypatch.setattr(Hub, "failure", None)
+    return Hub
+
+
+def test_models_and_labels_are_pushed_to_a_hub(
+    own: Path, friend_train: FriendTrain, tmp_path: Path, hub: type[Hub]
+) -> None:
+    said = friend_train("export", own, "--task", "mood", "--out", tmp_path / "mood", "--push", "me/mood")
+    assert (said.code, "uploaded: https://hub/me/mood" in said.err) == (0, True)
+    assert friend_train("labels", own, "--out", tmp_path / "labels", "--push", "me/labels").code == 0
+    [model, labels] = hub.pushed
+    assert model[:2] == ("model", "me/mood")
+    assert model[2] >= {"README.md", "model.skops"}
+    assert labels == ("dataset", "me/labels", {"README.md", "labels.parquet"})
+    said = friend_train("labels", own, "--out", tmp_path / "labels.jsonl", "--push", "me/labels")
+    assert (said.code, "a dataset is a folder" in said.err) == (2, True)
+
+
+def test_without_a_hub_or_a_token_that_is_told_in_a_line(
+    own: Path, friend_train: FriendTrain, tmp_path: Path, hub: type[Hub], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "failure", OSError("no route to host"))
+    said = friend_train("labels", own, "--out", tmp_path / "labels", "--push", "me/labels")
+    assert said.code == 2
+    assert "--push me/labels: the hub did not take it: no route to host; it is all in" in said.err
+    assert (tmp_path / "labels" / "labels.parquet").is_file()
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    said = friend_train("export", own, "--task", "mood", "--out", tmp_path / "mood", "--push", "me/mood")
+    assert (said.code, "there is no token of the hub here; set HF_TOKEN" in said.err) == (2, True)
+
+
+def test_cards_have_the_licence_of_the_strictest_dataset(
+    own: Path, friend_train: FriendTrain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The friend's gold counts too: what it knows reaches the model by its labels."""
+    files = files_of(own, None)
+    assert files is not None
+    digests = [hashlib.sha256((files / f"{name}.csv").read_bytes()).hexdigest() for name in ("mood", "pool")]
+    made = [
+        known_corpora()[0].model_copy(
+            update={
+                "name": f"corpus-{number}",
+                "licence": licence,
+                "parts": (Part(name="all", files=(CorpusFile(path=f"x/{number}", source="", sha256=digest),)),),
+            }
+        )
+        for number, (licence, digest) in enumerate(zip(("CC BY-NC 4.0", "MIT"), digests, strict=True))
+    ]
+    monkeypatch.setattr("friend_training.data.catalogue.known_corpora", lambda: tuple(made))
+    assert friend_train("export", own, "--task", "polarity", "--out", tmp_path / "polarity").code == 0
+    card = (tmp_path / "polarity" / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---")[1])
+    assert (front["license"], front["datasets"]) == ("cc-by-nc-4.0", ["corpus-0", "corpus-1"])
+    assert "`corpus-0` (CC BY-NC 4.0)" in card
+    assert friend_train("labels", own, "--out", tmp_path / "labels").code == 0
+    front = yaml.safe_load((tmp_path / "labels" / "README.md").read_text(encoding="utf-8").split("---")[1])
+    assert (front["license"], front["datasets"]) == ("cc-by-nc-4.0", ["corpus-0", "corpus-1"])
+
+
+def test_calls_leave_the_threads_of_a_program_alone(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each computes in as many as the run's config says, in whatever thread it is made."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(before + 1)
+    try:
+        friends = load(own)
+        assert isinstance(friends, TrainedTasks)
+        assert torch.get_num_threads() == before + 1
+        seen: list[int] = []
+        task = friends.tasks["polarity"]
+        predict = task.predict
+        monkeypatch.setattr(task, "predict", lambda inputs: seen.append(torch.get_num_threads()) or predict(inputs))
+        friends.predict("polarity", ["lovely happy"])
+        friends.agreement(["lovely happy"])
+        assert seen == [friends.config.threads] * 2
+        assert torch.get_num_threads() == before + 1
+    finally:
+        torch.set_num_threads(before)

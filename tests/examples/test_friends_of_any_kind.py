@@ -2,13 +2,16 @@
 
 import importlib.util
 import re
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from friend_training.cli.main import main
 from friend_training.methods.registry import METHODS
-from friend_training.study.folders import is_finished, run_config
+from friend_training.runs.run import Run
+from friend_training.study.folders import is_finished, method_folder, run_config
 from friend_training.trainer.trainer import COMPARED
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -20,6 +23,7 @@ ONE_CALL = {
     "two_taggers": {"token-classification"},
     "endpoint_friend": {"estimator", "endpoint"},
     "tagger_and_classifier": {"token-classification", "text-classification"},
+    "papers_pair": {"csrl", "rewriting"},
 }
 """The examples of one call, and the kinds of task in each."""
 
@@ -41,7 +45,7 @@ def load(monkeypatch: pytest.MonkeyPatch):
     return loaded
 
 
-NETWORKS = [name for name, kinds in ONE_CALL.items() if any(kind.endswith("-classification") for kind in kinds)]
+NETWORKS = [name for name, kinds in ONE_CALL.items() if not kinds & {"estimator"}]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,8 @@ def test_one_call_compares_friends_with_baselines_and_controls(load, tmp_path: P
     assert is_finished(run)
     assert set(run_config(run).kinds.values()) == ONE_CALL[name]
     told = str(result)
-    assert all(METHODS[method].title in told for method in COMPARED)
+    compared = {*COMPARED, "bridge-alone"} - {"friend-labels"} if name == "papers_pair" else COMPARED
+    assert all(METHODS[method].title in told for method in compared)
     if name == "two_classifiers":
         printed = README.partition("This is what it prints")[2].split("```")[1]
         numbers = re.findall(r"[+-]\d+\.\d \[[+-]\d+\.\d, [+-]\d+\.\d\]|\d+\.\d±\d+\.\d", printed)
@@ -71,6 +76,70 @@ def test_friends_help_each_other_where_each_knows_something(load, tmp_path: Path
         for method in ("base", "fdt")
     }
     assert sum(accuracy["fdt"]) > sum(accuracy["base"]) + 3
+
+
+def test_a_friend_that_only_answers_has_a_score_of_its_own(load, tmp_path: Path) -> None:
+    """It is asked for JSON in the one example, and for a word in the other, where its labels are compared with gold."""
+    rows = load("endpoint_friend").main(tmp_path / "run").rows()
+    own = {row["value"] for row in rows if (row["task"], row["metric"], row["method"]) == ("asked", "accuracy", "fdt")}
+    assert len(own) == 1
+    assert 80 < own.pop() < 95
+    found = load("endpoint_in_json").main(tmp_path / "json")
+    [base], [fdt] = (
+        [row["value"] for row in found.rows() if (row["method"], row["metric"]) == (method, "accuracy")]
+        for method in ("base", "fdt")
+    )
+    assert fdt > base
+    chosen = Run.open(method_folder(found.runs[1], "fdt")).store.read(1).to_pylist()
+    assert {row["task"] for row in chosen} == {"polarity", "opinion"}
+    assert any('"because":["' in row["label"] for row in chosen if row["task"] == "opinion")
+
+
+# The same as configs.
+
+
+SMALL = {
+    "two_taggers": ("people", "names"),
+    "two_text_classifiers": ("polarity", "emotion"),
+    "tagger_and_classifier": ("verbs", "kind"),
+    "papers_pair": ("csrl", "rewriting"),
+}
+"""The tasks that take steps, of which a test needs only a few."""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXAMPLES)
+        import toy_data
+
+        sizes = {"gold": (40, 1), "dev": (20, 2), "test": (30, 3), "pool": (40, 4)}
+        patch.setattr(toy_data, "SIZES", sizes)
+        patch.setattr(toy_data, "parser_of_sentences", partial(toy_data.parser_of_sentences, count=30, steps=2))
+        toy_data.write_all(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", ONE_CALL)
+def test_each_example_is_a_config_too(
+    load, name: str, toy: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(toy)
+    import toy_data
+
+    settings = [f"tasks.{task}.{steps}=4" for task in SMALL.get(name, ()) for steps in ("base_steps", "update_steps")]
+    with toy_data.language_model() as url:
+        settings += [f"tasks.asked.url={url}"] if name == "endpoint_friend" else []
+        changes = [f"--set={one}" for one in ["iterations=1", *settings]]
+        with pytest.raises(SystemExit) as stopped:
+            main(["run", str(EXAMPLES / f"{name}.yaml"), "--out", f"runs/{name}", *changes])
+    said = capsys.readouterr()
+    assert not stopped.value.code, said.err
+    config = run_config(toy / "runs" / name)
+    assert is_finished(toy / "runs" / name)
+    assert set(config.kinds.values()) == ONE_CALL[name]
+    assert all(METHODS[method].title in said.out for method in config.methods)
 
 
 def test_three_friends_know_how_good_they_are(load, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """What a person should know before believing a run: every warning, provoked, in terminal, result and report alike."""
 
 import html
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,24 @@ import pytest
 from friend_training import FriendTrainer, Rule, label_friendship
 from friend_training.cli.run import show_outcome
 from friend_training.core.selector import Reason
+from friend_training.experiments.warnings import Warned, told
 from friend_training.runs.run import Run
 from friend_training.study.folders import method_folder
 from friend_training.trainer import FriendTrainingResult
-from helpers.friend_trainers import DEV, STARS, TEST, estimator, rows
+from helpers.friend_trainers import DEV, POOL, STARS, TEST, estimator, rows
 
 LOVELY = [row["review"] for row in rows(200, 7) if row["mood"] == "good"]
 NEARLY_LOVELY = [*LOVELY[:40], *(row["review"] for row in rows(40, 8) if row["mood"] == "bad")]
 
 
-def fitted(folder: Path, tasks: list[Any], friendships: list[Any], pool: list[str], **settings: Any) -> Any:
+def fitted(
+    folder: Path,
+    tasks: list[Any],
+    friendships: list[Any],
+    pool: list[str],
+    compare: tuple[str, ...] = ("base", "fdt"),
+    **settings: Any,
+) -> Any:
     trainer = FriendTrainer(
         tasks=tasks,
         friendships=friendships,
@@ -29,7 +38,7 @@ def fitted(folder: Path, tasks: list[Any], friendships: list[Any], pool: list[st
         progress=False,
         settings=settings,
     )
-    return trainer.fit(pool, compare=("base", "fdt"))
+    return trainer.fit(pool, compare=compare)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +61,19 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> FriendTrainingResult:
     return fitted(folder, tasks, [opposite, silent], NEARLY_LOVELY, mood=settings)
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> FriendTrainingResult:
+    """A friend who throws dice, thresholds that let everything pass, and texts of test and dev in the pool."""
+    draw = random.Random(5)
+    dice = Rule("dice", lambda text: draw.choice(["good", "bad", "mixed"]))
+    friends = label_friendship("dice", "mood", {"good": "good", "bad": ["bad", "mixed"], "mixed": ["bad", "mixed"]})
+    pool = [*POOL, *(row["review"] for row in [*TEST[:5], *DEV[:2]])]
+    every = {"pick_threshold": 0.0, "sst_threshold": 0.0}
+    folder = tmp_path_factory.mktemp("idle")
+    methods = ("base", "sst", "fdt", "fdt-shuffled", "base-same-steps", "friend-labels")
+    return fitted(folder, [estimator("mood"), dice], [friends], pool, methods, mood=every)
+
+
 PROVOKED = [
     ("collapsed", '% of the pool has the label "5"', "FDT, stars"),
     ("collapsed", "dev is too small, or too little of it is right, for the threshold asked for", "FDT, mood"),
@@ -60,6 +82,9 @@ PROVOKED = [
     ("filled", "chosen labels have a match of 0: the friend disputes them", "FDT, mood"),
     ("filled", "of them to fill the quotas of their labels", "FDT, mood"),
     ("filled", "no unit was found in the pool", "FDT, silent"),
+    ("idle", "its friends agree hardly more than by chance: mean match", "FDT, mood"),
+    ("idle", "it chose exactly what self-training chose: the friend made no difference", "FDT, mood"),
+    ("idle", "7 inputs of the pool were left out because they also stand elsewhere: 2 of dev of mood, 5 of test", ""),
 ]
 
 
@@ -76,6 +101,43 @@ def test_a_warning_stands_in_terminal_result_and_report(
     assert words in capsys.readouterr().out
     [page] = result.report()
     assert words in " ".join(html.unescape(re.sub("<[^>]+>", "", page.read_text(encoding="utf-8"))).split())
+
+
+def test_what_has_no_score_says_why(idle: FriendTrainingResult, capsys: pytest.CaptureFixture[str]) -> None:
+    """An estimator takes no steps; of the dice good alone means one label, and no mood means one throw."""
+    reason = "Base, same steps, mood: –, it takes no steps, each update trains it anew"
+    assert reason in str(idle)
+    show_outcome(idle.runs[1])
+    assert reason in capsys.readouterr().out
+    [page] = idle.report()
+    assert "it takes no steps, each update trains it anew" in html.unescape(page.read_text(encoding="utf-8"))
+    own = label_friendship("stars", "mood", {"1": ["bad", "mixed"], "5": ["good", "mixed"]})
+    assert own.propose_second is None
+    assert own.propose_first is not None
+
+
+def test_what_is_the_same_of_several_is_told_once() -> None:
+    found = [Warned("x", "sst", "mood"), Warned("y", "fdt", "mood"), Warned("x", "fdt", "stars"), Warned("data")]
+    assert told(found) == ["SST, mood; FDT, stars: x", "FDT, mood: y", "data"]
+
+
+def test_seeds_of_which_nothing_depends_are_no_evidence(tmp_path: Path) -> None:
+    """With gold to draw from they differ."""
+
+    def warned(folder: Path, **settings: Any) -> list[str]:
+        two = FriendTrainer(
+            tasks=[estimator("mood"), estimator("stars")],
+            friendships=[label_friendship("stars", "mood", STARS)],
+            folder=folder,
+            seeds=(1, 2),
+            iterations=1,
+            progress=False,
+            settings=settings,
+        )
+        return [one for one in two.fit(POOL, compare=("base", "fdt")).warnings if "the same with every seed" in one]
+
+    assert len(warned(tmp_path / "all")) == 2
+    assert warned(tmp_path / "drawn", draw=12) == []
 
 
 def test_the_store_tells_who_fills_a_quota_and_who_found_it_full(filled: FriendTrainingResult) -> None:

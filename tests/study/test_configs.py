@@ -139,7 +139,7 @@ def _without(setting: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("name: tiny", "", "name: Field required"),
+        ("name: tiny", "", "name: this setting is missing$"),
         ("threads: 1", "threads: none", "threads: .*given: 'none'"),
         ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold\.number: .*less than or equal to 1"),
         ("methods: [base, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),

@@ -147,7 +147,9 @@ def test_what_only_the_program_has_stays_with_it(tmp_path: Path) -> None:
     found = FriendTrainer(tasks=[mood, rule], friendships=[friends], folder=tmp_path, seeds=(1,), progress=False)
     result = found.fit(POOL, compare=("base", "fdt", "friend-labels"))
     assert run_config(tmp_path / "seed-1").kinds == {"mood": "python", "words": "python"}
-    assert "friend's labels: –, friendship mood-words cannot say" in str(result)
+    assert "friend's labels: –, mood-words: what one task predicts cannot be said as a label of the other" in str(
+        result
+    )
     assert {row["task"] for row in result.rows()} == {"mood"}
     assert result.best("mood").predict(["lovely"])[0][0].label == "good"
     with pytest.raises(RunError, match="words is never trained"):

@@ -125,6 +125,8 @@ class AuditSoFar:
         more, found = self.checks_left(within), self.interval
         by_hand = f" (and {self.by_hand} by hand)" if self.by_hand else ""
         opening = f"{self.task}: {self.chosen} chosen{by_hand}"
+        if not self.chosen:
+            return f"{self.task}: nothing was chosen."
         if found is None:
             return f"{opening}, how precisely is not known; some {more} checks tell to ±{within:g}."
         ending = f"{more} more checks for ±{within:g}" if more else f"known to ±{within:g}"

@@ -174,6 +174,16 @@ class _Item:
     predicates: Sequence[Predicate] | None
 
 
+def check_ltp(folder: Path) -> None:
+    """Whether a folder has what the parser is loaded from."""
+    if not folder.is_dir():
+        raise FriendTrainingError(
+            f"LTP's folder {str(folder)!r} is not there, neither as given nor below FRIEND_TRAINING_MODELS"
+        )
+    if missing := [name for name in FILES if not (folder / name).is_file()]:
+        raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")
+
+
 class LtpParser:
     """The encoder (ELECTRA) and the heads for words, parts of speech and roles: a parser, and a bridge.
 
@@ -213,9 +223,7 @@ class LtpParser:
     @classmethod
     def load(cls, folder: str | Path, *, device: str = AUTO) -> "LtpParser":
         folder = Path(folder)
-        missing = [name for name in FILES if not (folder / name).is_file()]
-        if missing:
-            raise FriendTrainingError(f"{folder} is not an LTP folder: {', '.join(missing)} not found there")
+        check_ltp(folder)
         labels = read_json_object(folder / "task_heads.json", "the labels of the heads", needed=("labels",))["labels"]
         return cls(
             encoder=AutoModel.from_pretrained(folder, trust_remote_code=False).eval(),

@@ -98,6 +98,8 @@ def check(
         console.print(f"  and {problems.count - _SHOWN_PROBLEMS:,} more")
     if problems.count and known == "jsonl":
         raise DataError(f"{problems.count} bad lines; training and evaluation refuse such a file", path=path)
+    if not found.summary.examples:
+        raise DataError(f"no {kind} example can be read from this file (format {known})", path=path)
 
 
 @data.command()

@@ -15,13 +15,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from friend_training.cli.options import DataDir, config_with
+from friend_training.cli.options import DataDir, Push, config_with
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.runs.files import atomic_file, atomic_folder, check_output, read_json_lines, write_text
 from friend_training.tasks.label_text import turns_of
 
 if TYPE_CHECKING:
     from friend_training.runs.run import Run
+    from friend_training.study.data import KnownData
 
 
 COLUMNS = {
@@ -59,6 +60,7 @@ def labels(
     iteration: Annotated[
         int | None, typer.Option(min=1, help="Of which iteration.", show_default="the last one")
     ] = None,
+    push: Push = None,
     data_dir: DataDir = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a FILE that is already there.")] = False,
 ) -> None:
@@ -67,18 +69,20 @@ def labels(
     One line or row per unit: text, label, confidence, match, overall
     score, threshold, whether it was chosen and why, and, where the data
     can tell, whether it is right. A folder becomes a dataset that
-    datasets.load_dataset opens, with a card.
+    datasets.load_dataset opens, with a card; --push uploads it too.
 
     Try: friend-train labels runs/demo --out labels.jsonl --chosen
     """
     from friend_training.cli.results import ensure_inputs_of, labelled_method
-    from friend_training.study.folders import run_config, whole_run
+    from friend_training.study.folders import files_of, run_config, whole_run
 
     folder = whole_run(run)
     config = run_config(folder) if task is None else config_with(folder, task)
     endings = {".jsonl": _write_jsonl, ".parquet": _write_parquet}
     if out.suffix and out.suffix not in endings:
         raise ConfigError(f"{out}: a file that ends in .jsonl or .parquet, or a folder without an ending, was expected")
+    if push is not None and out.suffix:
+        raise ConfigError(f"--push: a dataset is a folder; {out} is a file")
     name, of_method = labelled_method(folder, method)
     number = iteration or max(of_method.store.iterations())
     notes = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -91,11 +95,18 @@ def labels(
     else:
         if out.exists():
             raise RunError(f"{out} is already there; choose another folder")
+        # Only now: they load torch.
+        from friend_training.inference.export import push_folder
+        from friend_training.study.data import known_data
+
         with atomic_folder(out) as new:
             count = _write_parquet(rows, new / "labels.parquet")
-            card = _card(config.name, name, number, count, chosen=chosen)
+            known = known_data(config, files_of(folder, data_dir) or Path())
+            card = _card(config.name, name, number, count, known, chosen=chosen)
             (new / "README.md").write_text(card, encoding="utf-8")
     notes.print(f"{out}: {count:,} pseudo-labels of {name}, iteration {number}", markup=False)
+    if push is not None:
+        notes.print(f"uploaded: {push_folder(out, push, 'dataset')}", markup=False)
 
 
 def _rows(folder: Path, run: "Run", iteration: int, task: str | None, chosen: bool) -> Iterator[list[dict[str, Any]]]:
@@ -153,10 +164,13 @@ def _write_parquet(shards: Iterator[list[dict[str, Any]]], path: Path) -> int:
     return count
 
 
-def _card(name: str, method: str, iteration: int, count: int, *, chosen: bool) -> str:
+def _card(name: str, method: str, iteration: int, count: int, known: "KnownData", *, chosen: bool) -> str:
     """README.md in the form that dataset hubs read."""
     files = [{"config_name": "default", "data_files": "labels.parquet"}]
-    front = yaml.safe_dump({"tags": ["friend-training", "pseudo-labels"], "configs": files}, sort_keys=False)
+    front = yaml.safe_dump(
+        {"tags": ["friend-training", "pseudo-labels"], **known.front, "configs": files}, sort_keys=False
+    )
+    origin = f" (known datasets that the run learnt from: {known})" if known.corpora else ""
     kind = "chosen pseudo-labels" if chosen else "pseudo-labels, chosen or not"
     return f"""\
 ---
@@ -166,7 +180,7 @@ def _card(name: str, method: str, iteration: int, count: int, *, chosen: bool) -
 {count:,} {kind}, made by `{method}` in iteration {iteration}. No person has checked them: `confidence` is the model's
 own, `match` how far its friend agrees, `correct`, where it is known, comes from gold that no model has seen.
 
-The texts are those of the run's unlabeled data: their licence is that of where they came from.
+The texts are those of the run's unlabeled data: their licence is that of where they came from{origin}.
 """
 
 

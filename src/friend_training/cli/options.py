@@ -86,3 +86,11 @@ def config_with(run: Path, task: str) -> "Config":
     if task not in config.sections:
         raise ConfigError(f"--task {task}: {run} has no such task; its tasks are {', '.join(config.sections)}")
     return config
+
+
+Push = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Also upload the folder to the hub as NAME (user/name), private.", show_default=False
+    ),
+]

@@ -31,6 +31,7 @@ from friend_training.types import SPEAKER, CsrlExample, Dialogue, Predicate, Rew
 
 if TYPE_CHECKING:
     from friend_training.nn.task import TorchTask
+    from friend_training.study.open import OpenedTask
 
 
 # friend-train evaluate: score a trained model on somebody's test file.
@@ -117,6 +118,12 @@ def refuse_for_dialogues(name: str, options: Mapping[str, object]) -> None:
     given = [option for option, value in options.items() if value not in (None, "jsonl")]
     if given:
         raise ConfigError(f"{' and '.join(given)}: this is for CSRL and rewriting, and {name} has other tasks")
+
+
+def _which(opened: "OpenedTask") -> str:
+    """The method of a model, and which iteration was its best: none, if Base was."""
+    iteration = f"iteration {opened.iteration}" if opened.iteration else "its Base"
+    return "base" if opened.method == "base" else f"{opened.method}, {iteration}"
 
 
 def _evaluate_own(

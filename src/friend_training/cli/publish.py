@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from friend_training.cli.options import DataDir, Device
+from friend_training.cli.options import DataDir, Device, Push
 from friend_training.cli.predict import Method, TaskName
 from friend_training.errors import FriendTrainingError
 from friend_training.report.progress import counting
@@ -22,6 +22,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to make.", show_default=False)],
     method: Method = None,
     onnx: Annotated[bool, typer.Option("--onnx", help="Also write model.onnx (friend-training\\[onnx]).")] = False,
+    push: Push = None,
     device: Device = "auto",
 ) -> None:
     """Write a model of a run as a folder: safetensors, config, tokenizer.
@@ -32,15 +33,19 @@ def export(
     friend_training.FriendTrainedModel.from_pretrained loads it and
     predicts exactly what the run's model does. FOLDER/encoder is the
     encoder alone, for transformers.AutoModel. README.md is a model card
-    with data, scores and limits. A file model.onnx takes and gives
-    tensors; the card says which.
+    with data, licence, scores and limits. A file model.onnx takes and
+    gives tensors; the card says which. --push also uploads the folder to
+    the hub, as a private repository.
 
     Try: friend-train export runs/demo --task csrl --out csrl-model
     """
-    from friend_training.inference.export import export_model
+    from friend_training.inference.export import export_model, push_folder
 
+    notes = Console(stderr=True, highlight=False, soft_wrap=True)
     export_model(run, task, out, method=method, onnx=onnx, device=device)
-    Console(stderr=True, highlight=False, soft_wrap=True).print(f"{out}: see its README.md", markup=False)
+    notes.print(f"{out}: see its README.md", markup=False)
+    if push is not None:
+        notes.print(f"uploaded: {push_folder(out, push, 'model')}", markup=False)
 
 
 # The token of inspect and serve.

@@ -20,7 +20,7 @@ from friend_training.report.names import method_in_words
 from friend_training.report.progress import counting
 from friend_training.runs.inputs import has_inputs, saved_inputs
 from friend_training.runs.run import Run
-from friend_training.runs.steps import Evaluate, Select, Test, kind_of_work
+from friend_training.runs.steps import Evaluate, Select, Test, Train, kind_of_work
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.folders import method_folder, methods_there, read_records, run_config
 from friend_training.study.sections import Config
@@ -125,14 +125,15 @@ def test_table(folder: Path) -> Sheet:
 
 
 def _nothing_chosen(folder: Path, config: Config) -> list[str]:
-    """What a reader of the scores must know: methods that had labels to choose from and chose none."""
+    """What a reader of the scores must know: methods that had labels to choose from for a task, and chose none."""
     found = []
     for method, run in _runs(folder):
         counted = [(run.result(Select(number)) or {}).get("tasks", {}) for number in range(1, config.iterations + 1)]
         empty = [
             task
             for task in config.sections
-            if any(of_task[task]["units"] for of_task in counted if task in of_task)
+            if run.result(Train(task, 1)) is not None
+            and any(of_task[task]["units"] for of_task in counted if task in of_task)
             and not any(of_task[task]["chosen"] for of_task in counted if task in of_task)
         ]
         if not empty:

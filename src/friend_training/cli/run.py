@@ -157,13 +157,13 @@ def run(
 
     Try: friend-train run demo --set seed=2 --set iterations=1
     """
-    from friend_training.study.config import FriendsConfig, find_config
+    from friend_training.study.config import find_config, has_own_files
 
     settings = find_config(config, [*(set_ or []), *([] if device is None else [f"device={device}"])])
     folder = out or Path("runs") / f"{settings.name}-seed{settings.seed}"
     if is_first() and (folder / "run.json").exists():  # the others may see the one that the first has just made
         raise RunError(f"{folder} is a run already; `friend-train resume {folder}`, or choose another folder by --out")
-    if isinstance(settings, FriendsConfig):
+    if has_own_files(settings):
         from friend_training.study.run_data import base_of
 
         data_dir = base_of(settings, data_dir, Path(config).parent, Path())
@@ -235,11 +235,13 @@ def show_outcome(folder: Path) -> None:
     if not is_first():
         return
     from friend_training.cli.results import test_table
-    from friend_training.experiments.warnings import run_warnings
+    from friend_training.experiments.warnings import dashes, run_warnings, told
 
     console = Console(highlight=False)
     console.print(test_table(folder))
-    for warned in run_warnings(folder):
+    for dash in told(dashes(folder)):
+        console.print(dash, soft_wrap=True, markup=False)
+    for warned in told(run_warnings(folder)):
         console.print(f"Warning: {warned}", soft_wrap=True, markup=False)
     console.print(f"The run is in {folder}", soft_wrap=True, markup=False)
     report = folder / "report.html"

@@ -5,7 +5,7 @@ Folders are given, or named by FRIEND_TRAINING_DATA and FRIEND_TRAINING_MODELS.
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from http.client import HTTPException
 from importlib.resources import files
@@ -118,6 +118,41 @@ def part_path(name: str, data_dir: str | Path | None) -> Path:
             f"Where there is internet, `friend-train data fetch {corpus.name}` gets it"
         )
     return found
+
+
+def corpora_of(given: Iterable[str | Path]) -> list[Corpus]:
+    """The known datasets that some files are of: by their place in a data folder, or by their bytes."""
+    paths = [Path(one).resolve() for one in given]
+    placed = {path.as_posix().removesuffix(".gz") for path in paths}
+    digests = {hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
+    return [
+        corpus
+        for corpus in known_corpora()
+        if any(
+            file.sha256 in digests or any(path.endswith(f"/{file.path}") for path in placed)
+            for part in corpus.parts
+            for file in part.files
+        )
+    ]
+
+
+_STRICTEST_FIRST = (
+    ("none stated", "unknown"),
+    ("LDC", "other"),
+    ("quoted from others", "other"),
+    ("BY-NC", "cc-by-nc-4.0"),
+    ("BY-SA", "cc-by-sa-4.0"),
+    ("CC BY", "cc-by-4.0"),
+    ("MIT", "mit"),
+    ("Apache-2.0", "apache-2.0"),
+)
+"""What the licences of the catalogue say, and how hubs call it."""
+
+
+def strictest_licence(corpora: Iterable[Corpus]) -> str:
+    """The name by which hubs know the most restrictive licence of some datasets."""
+    stated = [corpus.licence for corpus in corpora]
+    return next((name for words, name in _STRICTEST_FIRST if any(words in one for one in stated)), "other")
 
 
 # Downloads of the public datasets from their own repositories: resumed when broken off, checked by hash.

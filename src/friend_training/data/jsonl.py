@@ -4,7 +4,7 @@ They are described, with their JSON Schema, in docs/data-formats.md. Labels are 
 what must be there.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
@@ -265,6 +265,10 @@ Example = Dialogue | CsrlExample | RewritingExample | CoreferenceExample | SrlEx
 
 
 L = TypeVar("L", DialogueLine, SentenceLine)
+E = TypeVar("E")
+
+Labelled = Literal["csrl", "rewriting", "coreference"]
+"""What a dialogue may be labelled for."""
 
 
 def read_dialogues(path: str | Path, problems: Problems) -> Iterator[Dialogue]:
@@ -278,41 +282,64 @@ def parse_dialogue(text: str) -> Dialogue:
     return _dialogue(_parse(text, DialogueLine, Limits.from_environment()))
 
 
+def parse_labelled(text: str, kind: Labelled) -> Example:
+    """One line with labels."""
+    return _LABELLED[kind](_parse(text, DialogueLine, Limits.from_environment()))
+
+
 def read_csrl_lines(path: str | Path, problems: Problems) -> Iterator[CsrlExample]:
     """Dialogues whose predicates are labelled; a dialogue may have none."""
-    for number, line in _lines(path, problems, DialogueLine):
-        if line.predicates is None or any(predicate.arguments is None for predicate in line.predicates):
-            problems.report(
-                number, "no CSRL labels: expected 'predicates', each with 'arguments' (a list, maybe empty)"
-            )
-            continue
-        labels = {
-            Predicate(p.start, p.end): tuple(
-                sorted(Argument(a.role, a.turn, a.start, a.end) for a in p.arguments or ())
-            )
-            for p in line.predicates
-        }
-        dialogue = _dialogue(line)
-        yield CsrlExample(dialogue, tuple(Roles(predicate, labels[predicate]) for predicate in dialogue.predicates))
+    return _labelled(path, problems, _csrl)
 
 
 def read_rewriting_lines(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
     """Dialogues with the rewrite of their last turn."""
-    for number, line in _lines(path, problems, DialogueLine):
-        if line.rewrite is None:
-            problems.report(number, "no rewriting label: expected 'rewrite', the rewritten last turn")
-        else:
-            yield RewritingExample(_dialogue(line), line.rewrite)
+    return _labelled(path, problems, _rewriting)
 
 
 def read_coreference_lines(path: str | Path, problems: Problems) -> Iterator[CoreferenceExample]:
     """Dialogues with the mentions of each entity."""
+    return _labelled(path, problems, _coreference)
+
+
+def _labelled(path: str | Path, problems: Problems, example_of: Callable[[DialogueLine], E]) -> Iterator[E]:
     for number, line in _lines(path, problems, DialogueLine):
-        if line.clusters is None:
-            problems.report(number, "no coreference label: expected 'clusters', lists of mentions, maybe none")
-            continue
-        clusters = (tuple(sorted(Mention(m.turn, m.start, m.end) for m in cluster)) for cluster in line.clusters)
-        yield CoreferenceExample(_dialogue(line), tuple(sorted(clusters)))
+        example = None
+        with problems.skipping(number):
+            example = example_of(line)
+        if example is not None:
+            yield example
+
+
+def _csrl(line: DialogueLine) -> CsrlExample:
+    if line.predicates is None or any(predicate.arguments is None for predicate in line.predicates):
+        raise DataError("no CSRL labels: expected 'predicates', each with 'arguments' (a list, maybe empty)")
+    labels = {
+        Predicate(p.start, p.end): tuple(sorted(Argument(a.role, a.turn, a.start, a.end) for a in p.arguments or ()))
+        for p in line.predicates
+    }
+    dialogue = _dialogue(line)
+    return CsrlExample(dialogue, tuple(Roles(predicate, labels[predicate]) for predicate in dialogue.predicates))
+
+
+def _rewriting(line: DialogueLine) -> RewritingExample:
+    if line.rewrite is None:
+        raise DataError("no rewriting label: expected 'rewrite', the rewritten last turn")
+    return RewritingExample(_dialogue(line), line.rewrite)
+
+
+def _coreference(line: DialogueLine) -> CoreferenceExample:
+    if line.clusters is None:
+        raise DataError("no coreference label: expected 'clusters', lists of mentions, maybe none")
+    clusters = (tuple(sorted(Mention(m.turn, m.start, m.end) for m in cluster)) for cluster in line.clusters)
+    return CoreferenceExample(_dialogue(line), tuple(sorted(clusters)))
+
+
+_LABELLED: dict[Labelled, Callable[[DialogueLine], Example]] = {
+    "csrl": _csrl,
+    "rewriting": _rewriting,
+    "coreference": _coreference,
+}
 
 
 def read_sentences(path: str | Path, problems: Problems) -> Iterator[SrlExample]:

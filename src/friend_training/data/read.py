@@ -83,9 +83,17 @@ def _beginning(path: str | Path) -> str:
         return content.read(_LOOK).decode(errors="replace")
 
 
+_OF_OURS = re.compile(r'"(turns|predicates)"\s*:')
+"""A key of the objects of our own format, which stands on one line with all the others."""
+
+
 def _json_format(path: str | Path, line: str) -> str:
-    if line.lstrip().startswith("["):
-        begin = _beginning(path)
+    listed = line.lstrip().startswith("[")
+    begin = _beginning(path) if listed or line.strip() == "{" else ""
+    if _OF_OURS.search(begin):
+        written, command = ("a JSON list", "jq -c '.[]'") if listed else ("JSON over several lines", "jq -c .")
+        raise DataError(f"this is {written}; expected one object per line, as `{command} FILE` writes it", path=path)
+    if listed:
         return next((name for mark, name in _LISTS.items() if f'"{mark}"' in begin), "lccc")
     keys = json_object(line).keys()
     if _BEGINS_WITH_DOMAIN.match(_beginning(path)):

@@ -66,7 +66,7 @@ def columns_for(results: Sequence[Result]) -> list[Column]:
     return [column for column in columns_of(metrics, COLUMNS) if _shown(column.metric, results)]
 
 
-def _title(metric: str, results: Sequence[Result]) -> str:
+def metric_title(metric: str, results: Sequence[Result]) -> str:
     """What a score is called beside others of the same results."""
     titles = {column.metric: column.title for column in columns_for(results)}
     return titles.get(metric, metric_spec(metric).title)
@@ -173,7 +173,7 @@ def difference_rows(
         for method in METHODS
         if any(name == method for name, _ in found)
     ]
-    return [_in_words(against), *(_title(metric, results) for metric in metrics)], rows
+    return [_in_words(against), *(metric_title(metric, results) for metric in metrics)], rows
 
 
 def seed_rows(
@@ -196,7 +196,7 @@ def seed_rows(
                 ours[seed][metric] - theirs[seed][metric] if has else None for seed, has in zip(ours, both, strict=True)
             ]
             if any(both):
-                rows.append((_in_words(method), _title(metric, results), ahead))
+                rows.append((_in_words(method), metric_title(metric, results), ahead))
     return [_in_words(against), *(f"seed {seed}" for seed in ours)], rows
 
 
@@ -441,7 +441,7 @@ def summaries(results: Sequence[Result], *, friends: str) -> list[Summary]:
         compared = [result for result in results if result.method in (friends, "sst", control)]
         ahead = comparisons(compared, against=friends)
         over = {method: one for (method, tested), one in ahead.items() if tested == metric}
-        found.append(Summary(metric, _title(metric, results), scores, friends, control, seeds, over))
+        found.append(Summary(metric, metric_title(metric, results), scores, friends, control, seeds, over))
     return found
 
 

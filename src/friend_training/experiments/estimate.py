@@ -35,6 +35,7 @@ from friend_training.study.sections import (
     LtpBridgeConfig,
     PretrainedEncoderConfig,
     PublicDataConfig,
+    SavedBridgeConfig,
     ScratchEncoderConfig,
     SentenceTaskConfig,
     SyntheticDataConfig,
@@ -369,6 +370,10 @@ def _parsers(config: CaseStudyConfig) -> Iterator[Need]:
     folders = {data.ltp} if isinstance(data, PublicDataConfig) and not finds else set()
     if isinstance(bridge, LtpBridgeConfig) and asks_bridge(config):
         folders.add(bridge.source)
+    if isinstance(bridge, SavedBridgeConfig) and asks_bridge(config):
+        place = Path(model_source(bridge.source))
+        there = (place / "task.json").is_file()
+        yield Need("the saved bridge", str(place), "" if there else f"{place} holds no bridge, such as RUN/bridge")
     for source in sorted(str(folder) for folder in folders):
         place = Path(model_source(source))
         lacks = [name for name in LTP_FILES if not (place / name).is_file()]

@@ -14,7 +14,7 @@ from typing import Any
 
 from friend_training.errors import DataError
 from friend_training.runs.files import atomic_file
-from friend_training.runs.run import Run, check_file
+from friend_training.runs.run import Run, check_file, runs_below
 from friend_training.study.config import recorded_form
 from friend_training.study.folders import different_settings, is_finished, method_folder, read_records, whole_run
 
@@ -105,8 +105,12 @@ Groups = dict[str, list[Result]]
 
 
 def gather(places: Sequence[Path]) -> Groups:
-    """`places` are folders of experiments and of runs. Seeds of one config belong together, whichever run they are."""
+    """`places` are folders of experiments, of runs, and of runs of several seeds by FriendTrainer.
+
+    Seeds of one config belong together, whichever run they are.
+    """
     groups: Groups = {}
+    places = [run for place in places for run in (runs_below(place) or [place])]
     runs = [whole_run(place) for place in places if (place / "run.json").is_file()]
     experiments = [place for place in places if not (place / "run.json").is_file()]
     for folder in experiments:
@@ -119,6 +123,8 @@ def gather(places: Sequence[Path]) -> Groups:
 
 def _variants(folder: Path) -> Groups:
     """The results of an experiment by variant, each of which must be of one config."""
+    if not folder.is_dir():
+        raise DataError(f"there is no folder {folder}; a run or an experiment was expected")
     records = read_results(folder)
     if not records:
         raise DataError(f"{folder} has no results yet; `friend-train experiment {folder}`")

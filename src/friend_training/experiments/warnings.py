@@ -1,6 +1,6 @@
 """What a person should know before believing a run: warnings by what its records, its store and its data say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from friend_training.core.selector import Reason
-from friend_training.methods.registry import METHODS
+from friend_training.methods.registry import METHODS, MethodSpec
 from friend_training.runs.inputs import saved_gold
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Train
 from friend_training.runs.store import Store
-from friend_training.study.folders import method_folder, methods_there, read_notes, read_records
+from friend_training.study.folders import method_folder, methods_there, read_notes, read_records, run_config
 
 NEARLY_ALL = 0.95
 """From this share of the pool on one label is called collapse, unless gold has it nearly as often."""
@@ -33,9 +33,20 @@ class Warned:
     method: str = ""
     task: str = ""
 
+    @property
+    def about(self) -> str:
+        return ", ".join(part for part in (METHODS[self.method].title if self.method else "", self.task) if part)
+
     def __str__(self) -> str:
-        about = ", ".join(part for part in (METHODS[self.method].title if self.method else "", self.task) if part)
-        return f"{about}: {self.text}" if about else self.text
+        return f"{self.about}: {self.text}" if self.about else self.text
+
+
+def told(warnings: Sequence[Warned]) -> list[str]:
+    """Warnings in lines; what is the same of several methods and tasks is told once."""
+    about: dict[str, list[str]] = {}
+    for warned in warnings:
+        about.setdefault(warned.text, []).append(warned.about)
+    return [f"{'; '.join(names)}: {text}" if any(names) else text for text, names in about.items()]
 
 
 def run_warnings(folder: str | Path) -> list[Warned]:
@@ -51,6 +62,28 @@ def run_warnings(folder: str | Path) -> list[Warned]:
     if {"fdt", "sst"} <= set(methods_there(folder)):
         found += _same_as_self_training(folder)
     return found
+
+
+def dashes(folder: str | Path) -> list[Warned]:
+    """Which methods of a finished run have no score of a task that is trained, and why."""
+    folder = Path(folder)
+    if "base" not in methods_there(folder):
+        return []
+    base = Run.open(method_folder(folder, "base"))
+    trained = [name for name in run_config(folder).sections if base.result(Train(name, 0)) is not None]
+    return [
+        Warned(f"–, {reason}", record["method"], task)
+        for record in read_records(folder)
+        if (reason := _without_score(METHODS[record["method"]]))
+        for task in trained
+        if not any(name.startswith(f"{task}.") for name in record["metrics"])
+    ]
+
+
+def _without_score(spec: MethodSpec) -> str:
+    if spec.procedure == "same-steps":
+        return "it takes no steps, each update trains it anew"
+    return "no label of a friend says which of its own it would be" if spec.labels == "friend" else ""
 
 
 def _selected(run: Run) -> list[int]:
@@ -70,7 +103,10 @@ def _of_method(folder: Path, run: Run, method: str, iterations: list[int]) -> It
     for task in dict.fromkeys(name for one in records for name in one) if method == "fdt" else ():
         if not any(one.get(task, {}).get("units") for one in records):
             yield Warned("no unit was found in the pool", method, task)
+    silent = {one.task for one in dashes(folder) if one.method == method}
     for task in _trained(run):
+        if task in silent:
+            continue
         of_task = [one[task] for one in records if one.get(task, {}).get("units")]
         if not of_task:
             continue

@@ -39,6 +39,7 @@ __all__ = [
     "learned_means",
     "polarity_friends",
     "rank_friends",
+    "rewriting_friendship",
     "score_bridge",
     "span_friendship",
     "tag_friendship",
@@ -56,7 +57,12 @@ if TYPE_CHECKING:
         with_gold_bridge,
     )
     from friend_training.friendships.candidates import Candidate, rank_friends
-    from friend_training.friendships.csrl_rewriting import RoleMatcher, TranslateRewrite, translate_roles
+    from friend_training.friendships.csrl_rewriting import (
+        RoleMatcher,
+        TranslateRewrite,
+        rewriting_friendship,
+        translate_roles,
+    )
     from friend_training.friendships.joint_labels import CheckedRoles, MergedRoles, WithoutPronouns
     from friend_training.friendships.labels import label_friendship, labels_without_meaning, learned_means
     from friend_training.friendships.parsing import constituency_dependency, constituency_tagging
@@ -81,6 +87,7 @@ else:
             "csrl_rewriting": (
                 "RoleMatcher",
                 "TranslateRewrite",
+                "rewriting_friendship",
                 "translate_roles",
             ),
             "joint_labels": (

@@ -64,7 +64,9 @@ def read_predictions(path: Path) -> Predicted:
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"][:1])
-            raise DataError(f"{where + ': ' if where else ''}{problem['msg']}", path=path, line=number) from None
+            expected = 'expected a line such as {"id": "12.3", "label": "joy", "confidence": 0.8, "gold": "joy"}'
+            message = f"{where + ': ' if where else ''}{problem['msg']}; {expected}"
+            raise DataError(message, path=path, line=number) from None
         if read.id in found:
             raise DataError(f"a second prediction for {read.id!r}", path=path, line=number)
         found[read.id] = read

@@ -6,7 +6,9 @@ parameters, the bridge, which is queried for each predicate at its exact place i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -17,6 +19,7 @@ from rapidfuzz.process import cpdist
 from friend_training.bridges.bridge import Bridge
 from friend_training.core.friendship import Friendship, Match
 from friend_training.core.task import Prediction
+from friend_training.errors import ConfigError
 from friend_training.tasks.rewriting.edits import place_of
 from friend_training.types import ROLES, SPEAKER, Dialogue, Predicate, Rewrite, Roles, Sentence, SentenceRoles
 
@@ -245,3 +248,42 @@ def csrl_rewriting(bridge: Bridge, matcher: RoleMatcher | None = None) -> Friend
         translate_second=TranslateRewrite(bridge),
         matcher=matcher or RoleMatcher(),
     )
+
+
+def rewriting_friendship(
+    bridge: str | Path, *, scoring: Scoring = "paper", mean: Mean = "geometric", speakers: SpeakerPolicy = "keep"
+) -> Friendship:
+    """`Csrl` and `Rewriting` as friends, by way of a bridge that is there already.
+
+    `bridge` is a folder: of a bridge that a run of this package has trained (RUN/bridge), or of LTP's parser.
+    """
+    parser = BridgeInFolder(Path(bridge).resolve())
+    compared = {"scoring": scoring, "mean": mean, "speakers": speakers}
+    section = {"kind": "csrl-rewriting", "bridge": {"kind": parser.kind, "source": str(parser.folder)}}
+    return replace(csrl_rewriting(parser, RoleMatcher(scoring, mean, speakers)), described=section | compared)
+
+
+class BridgeInFolder:
+    """A bridge that is opened when it is asked for the first time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.name = folder, folder.name
+        kinds = {"task.json": "saved", "task_heads.safetensors": "ltp"}
+        found = [kind for file, kind in kinds.items() if (folder / file).is_file()]
+        if not found:
+            raise ConfigError(f"{folder}: expected the folder of a bridge that a run has trained, or of LTP's parser")
+        self.kind = found[0]
+
+    @cached_property
+    def _opened(self) -> Bridge:
+        # Only now: torch and a parser's weights take seconds.
+        if self.kind == "saved":
+            from friend_training.tasks.csrl.task import open_bridge
+
+            return open_bridge(self.folder)
+        from friend_training.bridges.ltp import LtpParser
+
+        return LtpParser.load(self.folder)
+
+    def label(self, sentences: Sequence[Sentence]) -> list[tuple[SentenceRoles, ...]]:
+        return self._opened.label(sentences)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from friend_training.core.friendship import Friendship, Match, Propose, Translation
 from friend_training.core.task import Counts, Prediction, ratio
 from friend_training.errors import ConfigError, DataError
+from friend_training.types import Tags
 
 Meaning = Hashable | Collection[Hashable] | None
 """What a label means: one element of Σ, any of several (a list, tuple or set), or None: nothing to say."""
@@ -42,7 +43,9 @@ class Dictionary:
     table: Mapping[Any, Allowed] | None = None
 
 
-def read_means(means: Table | tuple[Meanings, Meanings] | None, friendship: str, first: str, second: str) -> Dictionary:
+def read_means(
+    means: Table | tuple[Meanings, Meanings] | None, friendship: str, first: str, second: str, otherwise: Meaning = None
+) -> Dictionary:
     """A table, two functions or, as None, the same labels on both sides, made into what a friendship needs."""
     if means is None:
         return Dictionary(_itself, _itself, _itself, _itself)
@@ -52,7 +55,8 @@ def read_means(means: Table | tuple[Meanings, Meanings] | None, friendship: str,
             other: frozenset(label for label, allowed in table.items() if other in allowed)
             for other in frozenset[Hashable]().union(*table.values())
         }
-        of_first = naming_the_task(friendship, first, EXPECTED)(lambda label: _looked_up(table, label))
+        rest = _as_set(otherwise)
+        of_first = naming_the_task(friendship, first, EXPECTED)(lambda label: _looked_up(table, label, rest))
         return Dictionary(of_first, _itself, lambda label: backwards.get(label, frozenset()), of_first, table)
     if not (isinstance(means, tuple) and len(means) == 2 and all(map(callable, means))):
         raise ConfigError(
@@ -97,7 +101,12 @@ def _itself(label: Any) -> Allowed:
 
 @overload
 def label_friendship(
-    first: str, second: str, means: Table | tuple[Meanings, Meanings], *, name: str | None = None
+    first: str,
+    second: str,
+    means: Table | tuple[Meanings, Meanings],
+    *,
+    otherwise: Meaning = None,
+    name: str | None = None,
 ) -> Friendship: ...
 
 
@@ -112,6 +121,7 @@ def label_friendship(
     second: str,
     means: Table | tuple[Meanings, Meanings] | Literal["learned"],
     *,
+    otherwise: Meaning = None,
     name: str | None = None,
 ) -> "Friendship | FriendshipToLearn":
     """Two tasks over the same inputs, by name, as friends.
@@ -119,6 +129,8 @@ def label_friendship(
     `means` is a table from labels of `first` to those of `second`, or two functions that take a label of either task
     to its meaning. A table can be turned round, so it also proposes labels: where a label means exactly one of the
     friend's. From functions nothing is proposed. With "learned" the table is still to be learned from pairs of labels.
+
+    The first may be a tagger: its tags mean whatever one of them means, and `otherwise` if none means anything.
     """
     name = name or f"{first}-{second}"
     if isinstance(means, str) and means == "learned":
@@ -128,7 +140,11 @@ def label_friendship(
             f"friendship {name}: means is {means!r}, expected a table from labels of {first} to labels of {second},"
             " a tuple of two functions, or 'learned'"
         )
-    found = read_means(means, name, first, second)
+    if otherwise is not None and not isinstance(means, Mapping):
+        raise ConfigError(f"friendship {name}: otherwise is for a table of means, which is {means!r:.100}")
+    found = read_means(means, name, first, second, otherwise)
+    table = found.table or {}
+    section = described("labels", found.table)
     return Friendship(
         name,
         first,
@@ -136,10 +152,15 @@ def label_friendship(
         _translation(found.of_first),
         _translation(found.of_second),
         match_meanings,
-        propose_first=None if found.to_first is None else _proposing(found.to_first),
-        propose_second=None if found.to_second is None else _proposing(found.to_second),
-        described=described("labels", found.table),
+        propose_first=_proposal(found.to_first, {other for allowed in table.values() for other in allowed}),
+        propose_second=_proposal(found.to_second, table),
+        described=section if section is None or otherwise is None else section | {"otherwise": otherwise},
     )
+
+
+def _proposal(meaning: Callable[[Any], Allowed] | None, labels: Collection[Hashable]) -> Propose | None:
+    """None where no label of the friend means exactly one: such a friend never says which it would be."""
+    return _proposing(meaning) if meaning is not None and any(len(meaning(one)) == 1 for one in labels) else None
 
 
 def described(kind: str, table: Mapping[Any, Allowed] | None) -> dict[str, Any] | None:
@@ -292,7 +313,7 @@ def _proposing(meaning: Callable[[Any], Allowed]) -> Propose:
     ) -> list[list[Prediction | None]]:
         proposals = [_agreed(units, meaning) for units in friends]
         return [
-            [None if found is None else Prediction(unit.unit, *found) for unit in units]
+            [None if found is None or isinstance(unit.label, Tags) else Prediction(unit.unit, *found) for unit in units]
             for units, found in zip(own, proposals, strict=True)
         ]
 
@@ -307,7 +328,10 @@ def _agreed(friends: Sequence[Prediction], meaning: Callable[[Any], Allowed]) ->
     return (labels.pop(), min(confidence for _, confidence in telling)) if len(labels) == 1 else None
 
 
-def _looked_up(table: Mapping[str, Allowed], label: Any) -> Allowed:
+def _looked_up(table: Mapping[Any, Allowed], label: Any, otherwise: Allowed = frozenset()) -> Allowed:
+    """What a label means; of tags whatever one of them means, and if none means anything, `otherwise`."""
+    if isinstance(label, Tags):
+        return frozenset[Hashable]().union(*(_looked_up(table, tag) for tag in label.tags)) or otherwise
     if label not in table:
         raise ConfigError(f"label {label!r} does not stand in means, which has {', '.join(map(str, table))}")
     return table[label]

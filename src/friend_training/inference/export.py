@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import torch
 import yaml
@@ -20,15 +20,15 @@ from torch.export import Dim
 
 from friend_training import __version__
 from friend_training.analysis.metrics import metric_spec
-from friend_training.errors import ConfigError, MissingPackageError
+from friend_training.errors import ConfigError, MissingPackageError, naming_missing_packages
 from friend_training.inference.condense import save_settings
 from friend_training.inference.transformers_model import FriendTrainedConfig, FriendTrainedModel
-from friend_training.nn.devices import AUTO
 from friend_training.nn.task import TorchTask
 from friend_training.runs.files import atomic_folder, read_json_lines
 from friend_training.runs.run import Run, check_file
 from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
-from friend_training.study.folders import method_folder, run_config, whole_run
+from friend_training.study.data import KnownData, known_data
+from friend_training.study.folders import files_of, method_folder, run_config, whole_run
 from friend_training.study.kinds import kind_of
 from friend_training.study.open import open_task
 from friend_training.study.sections import PretrainedEncoderConfig
@@ -97,7 +97,7 @@ def model_card(*, task: str, method: str, iteration: int, config: CaseStudyConfi
 language: zh
 library_name: transformers
 tags: [friend-training, {task}]
----
+{_front_of_pair(config)}---
 # {TITLES[task]}, {config.name}
 
 {WHAT[task]}
@@ -151,8 +151,19 @@ Data: {DATA[config.data.kind]}. Fingerprints (SHA-256, shortened) of the parts, 
 ## Licence
 
 The code of friend-training is under Apache-2.0. The weights derive from the encoder and the data named above: what you
-may do with them depends on the licences of both.
+may do with them depends on the licences of both.{_licences_of_pair(config)}
 """
+
+
+def _front_of_pair(config: CaseStudyConfig) -> str:
+    encoder = config.encoder.source if isinstance(config.encoder, PretrainedEncoderConfig) else ""
+    base = {"base_model": encoder} if encoder and not Path(encoder).exists() else {}
+    return yaml.safe_dump(known_data(config, Path()).front | base, sort_keys=False, allow_unicode=True)
+
+
+def _licences_of_pair(config: CaseStudyConfig) -> str:
+    known = known_data(config, Path())
+    return f" {_licences(known)}" if known.corpora else ""
 
 
 def _onnx(task: str) -> str:
@@ -189,6 +200,23 @@ def _fingerprints(found: Mapping[str, str]) -> str:
 ENCODER = "encoder"
 
 
+def push_folder(folder: Path, name: str, kind: Literal["model", "dataset"]) -> str:
+    """Upload a folder to the hub that huggingface_hub knows, as a private repository; its address there."""
+    with naming_missing_packages():
+        from huggingface_hub import HfApi, get_token
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    if not get_token():
+        raise ConfigError(f"--push {name}: there is no token of the hub here; set HF_TOKEN, or `hf auth login`")
+    hub = HfApi()
+    try:
+        created = hub.create_repo(name, repo_type=kind, private=True, exist_ok=True)
+        hub.upload_folder(repo_id=name, folder_path=folder, repo_type=kind, commit_message="friend-train")
+    except (HfHubHTTPError, HFValidationError, OSError) as error:  # no network is an OSError
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ConfigError(f"--push {name}: the hub did not take it: {first}; it is all in {folder}") from None
+    return str(created)
+
+
 def export_model(
     run: str | Path,
     task: str,
@@ -196,7 +224,7 @@ def export_model(
     *,
     method: str | None = None,
     onnx: bool = False,
-    device: str = AUTO,
+    device: str = "auto",
 ) -> None:
     """Write the model of one task, as a method left it, into a new folder `out`; it appears whole or not at all.
 
@@ -306,12 +334,12 @@ def _export_own(config: FriendsConfig, study: Path, task: str, out: Path, method
             save_settings(cast(WordRewritingDefinition, rewriter.definition), rewriter.settings.precision, new)
         if kind == "estimator" and not (new / "model.skops").is_file():
             raise ConfigError(f"task {task!r}: skops does not trust this model, so it cannot leave the run")
-        card = own_card(config, task, opened.method, opened.iteration, run)
+        card = own_card(config, task, opened.method, opened.iteration, run, files_of(study, None) or Path())
         (new / "README.md").write_text(card, encoding="utf-8")
 
 
-def own_card(config: FriendsConfig, task: str, method: str, iteration: int, run: Run) -> str:
-    """README.md in the form that model hubs read; every number comes from the run."""
+def own_card(config: FriendsConfig, task: str, method: str, iteration: int, run: Run, base: Path) -> str:
+    """README.md in the form that model hubs read; every number comes from the run. `base` is where its files lie."""
     section: Any = config.sections[task]
     kind = config.kinds[task]
     rows = read_json_lines(run.folder / "metrics.jsonl", "an evaluation", needed=("task", "iteration"))
@@ -319,7 +347,8 @@ def own_card(config: FriendsConfig, task: str, method: str, iteration: int, run:
     mine: list[Mapping[str, Any]] = [row for row in rows if row["task"] == task and row["iteration"] == iteration]
     tested = [row for row in mine if row["split"] != "dev"]
     encoder: str | None = getattr(section, "encoder", None)
-    known: dict[str, Any] = {"tags": ["friend-training", task], "license": "other"}
+    learnt_from = known_data(config, base)
+    known: dict[str, Any] = {"tags": ["friend-training", task], **learnt_from.front}
     known |= {"library_name": LIBRARIES.get(kind, "friend-training")}
     if known["library_name"] == "transformers":
         known |= {"pipeline_tag": kind}
@@ -384,8 +413,14 @@ Gold: `{section.gold}`; dev: `{section.dev}`; test: `{section.test}`; unlabeled:
 ## Licence
 
 The weights derive from the model and the data named above: what you may do with them depends on the licences of both.
-friend-training does not know that of your files. Its own code is under Apache-2.0.
+{_licences(learnt_from)} The code of friend-training is under Apache-2.0.
 """
+
+
+def _licences(known: KnownData) -> str:
+    if not known.corpora:
+        return "friend-training does not know that of your files."
+    return f"Among what it was trained on are {known}: the strictest stands above. That of other files is not known."
 
 
 def _config(task: TorchTask) -> FriendTrainedConfig:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from friend_training.bridges.bridge import Bridge, PredicateFinder
 from friend_training.core.selector import Scores
@@ -37,6 +38,7 @@ from friend_training.inference.condense import Asked, Condensed, condense
 from friend_training.inference.predicates import default_finder, no_finder
 from friend_training.inference.trained_tasks import TrainedTasks, selector_at
 from friend_training.nn.devices import AUTO
+from friend_training.nn.training import computing_in
 from friend_training.runs.run import Run
 from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
 from friend_training.study.csrl_rewriting import TASKS
@@ -124,9 +126,16 @@ def load(
     `Friends` for the paper's pair, `TrainedTasks` for any other. `run` may also be the folder of one method
     (RUN/methods/fdt). Where a dialogue names no predicates they are found by LTP in the folder `ltp`; without one, see
     `default_finder`. Models, bridge and LTP compute on `device`: auto, cpu, cuda, cuda:N or mps, wherever the run was
-    made. `objects` are tasks and friendships of a run that were given in Python.
+    made. `objects` are tasks and friendships of a run that were given in Python. Each call computes in as many threads
+    as the run's config says; torch's own number stays what it is in your program.
     """
-    given = Path(run)
+    with computing_in(torch.get_num_threads()):
+        return _load(Path(run), method, ltp, device, objects)
+
+
+def _load(
+    given: Path, method: str | None, ltp: str | Path | None, device: str, objects: Objects
+) -> "Friends | TrainedTasks":
     study = whole_run(given)
     chosen = method or (None if study == given else given.resolve().name)
     config = run_config(study, device=device)
@@ -201,6 +210,10 @@ class Friends:
 
     def answer(self, questions: Sequence[Question]) -> list[Answer]:
         """Many questions at once: each model labels all the dialogues it is needed for together."""
+        with computing_in(self.config.threads):
+            return self._answer(questions)
+
+    def _answer(self, questions: Sequence[Question]) -> list[Answer]:
         questions = self._with_predicates(questions)
         rewrites = self._rewrites({n: q.dialogue for n, q in enumerate(questions) if q.kind != "roles"})
         roles = self._roles({n: q.dialogue for n, q in enumerate(questions) if q.kind != "rewrite"})

@@ -15,6 +15,7 @@ from friend_training.errors import DataError
 from friend_training.inference.answers import GivenTurn
 from friend_training.inference.condense import Asked, Condensed, condense, rewriter_of
 from friend_training.loop.labelling import label_shard
+from friend_training.nn.training import computing_in
 from friend_training.runs.store import scores_of, with_decisions
 from friend_training.study.config import FriendsConfig
 from friend_training.study.sections import TaskConfig
@@ -91,11 +92,12 @@ class TrainedTasks:
         if task not in self.tasks:
             raise DataError(f"there is no task {task!r}; the tasks are {', '.join(self.tasks)}")
         asked = [as_input(given, number) for number, given in enumerate(inputs)]
-        return [
-            [LabelFound(unit.unit, unit.label, unit.confidence) for unit in units]
-            for chunk in chunks(asked)
-            for units in self.tasks[task].predict(chunk)
-        ]
+        with computing_in(self.config.threads):
+            return [
+                [LabelFound(unit.unit, unit.label, unit.confidence) for unit in units]
+                for chunk in chunks(asked)
+                for units in self.tasks[task].predict(chunk)
+            ]
 
     def condense(self, history: Sequence[GivenTurn], question: str, *, unless_sure: float = 0.0) -> Condensed:
         """The question as it can be understood without the turns before it, oldest first, by the task that rewrites."""
@@ -104,7 +106,8 @@ class TrainedTasks:
     def agreement(self, inputs: Sequence[Any]) -> list[list[UnitAgreement]]:
         """What every task says of each input, and how far the friends agree."""
         asked = [as_input(given, number) for number, given in enumerate(inputs)]
-        return [found for chunk in chunks(asked) for found in self._agreement(chunk)]
+        with computing_in(self.config.threads):
+            return [found for chunk in chunks(asked) for found in self._agreement(chunk)]
 
     def _agreement(self, inputs: Sequence[Any]) -> list[list[UnitAgreement]]:
         # Ids of the caller may repeat; inside they must not.

@@ -1,11 +1,16 @@
 """What transformers finds for an encoder's folder or hub name: config, tokenizer, model; or one sentence why not."""
 
+import os
+import socket
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 import torch
+from huggingface_hub import constants, try_to_load_from_cache
+from huggingface_hub.errors import HFValidationError
 from torch import nn
 from transformers import MODEL_MAPPING, AutoConfig, AutoModel, AutoTokenizer
 
@@ -110,13 +115,42 @@ def _check_encoder(source: str | Path, model: Any) -> None:
 
 
 def _opened(source: str | Path, part: str, read: Callable[[], T]) -> T:
+    if not Path(source).is_dir() and not _is_downloaded(str(source)) and not _hub_answers():
+        raise ConfigError(f"{_not_found(source)}; and the hub cannot be reached from here")
     try:
         return read()
     except Exception as error:  # the libraries under transformers tell of damage in exceptions of any type
         if not Path(source).is_dir():
-            raise ConfigError(
-                f"encoder {str(source)!r} was not found: there is no such folder, neither as given nor below "
-                "FRIEND_TRAINING_MODELS, and no such name among the models that were downloaded before or on the hub"
-            ) from error
+            raise ConfigError(f"{_not_found(source)} or on the hub") from error
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"encoder {source}: its {part} cannot be read ({reason})") from error
+
+
+def _not_found(source: str | Path) -> str:
+    return (
+        f"encoder {str(source)!r} was not found: there is no such folder, neither as given nor below"
+        " FRIEND_TRAINING_MODELS, and no such name among the models that were downloaded before"
+    )
+
+
+def _is_downloaded(source: str) -> bool:
+    try:
+        return isinstance(try_to_load_from_cache(source, "config.json"), str)
+    except HFValidationError:  # a path that is no name of the hub
+        return False
+
+
+_PATIENCE = 5.0
+_PROXIES = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
+
+
+def _hub_answers() -> bool:
+    """Whether the hub can be reached: its library would try for half a minute before it says no."""
+    if any(os.environ.get(name) for name in _PROXIES):
+        return True
+    hub = urlsplit(constants.ENDPOINT)
+    try:
+        socket.create_connection((hub.hostname or "", hub.port or 443), timeout=_PATIENCE).close()
+    except OSError:
+        return False
+    return True

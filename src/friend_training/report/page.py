@@ -9,7 +9,7 @@ import pyarrow as pa
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from friend_training.analysis.metrics import main_metric, metric_spec
-from friend_training.experiments.warnings import run_warnings
+from friend_training.experiments.warnings import dashes, run_warnings
 from friend_training.methods.registry import METHODS
 from friend_training.report.answer import Answer, answers_of, compared, gains_of, headline_of, lessons_of, verdict
 from friend_training.report.label_text import Confusion, Share, confusion, role_class, shares
@@ -139,7 +139,8 @@ def _warnings(study: Study) -> list[Sentence]:
     if not study.is_ours:
         return []
     shown = {"", *(method.name for method in study.methods)}
-    return [
+    without = [Sentence("no score", f"{one}.") for one in dashes(study.data_folder) if one.method in shown]
+    return without + [
         Sentence("warning" if one.method else "data", f"{one}.")
         for one in run_warnings(study.data_folder)
         if one.method in shown

@@ -100,11 +100,7 @@ class Study:
     @property
     def own_metrics(self) -> dict[str, str]:
         """The metric that the config names for a task, where it names one."""
-        tasks = self.config.get("tasks")
-        sections = tasks.items() if isinstance(tasks, dict) else ()
-        found = {name: one["metric"] for name, one in sections if isinstance(one, dict) and one.get("metric")}
-        rewriting = self.config.get("rewriting_metric")  # of the paper's pair
-        return found | ({"rewriting": rewriting} if isinstance(rewriting, str) else {})
+        return own_metrics(self.config)
 
     @property
     def data_folder(self) -> Path:
@@ -120,6 +116,15 @@ class Study:
         if friends:
             return max(friends, key=lambda method: fmean(method.best_on_dev(self.own_metrics).values() or [0.0]))
         return next(iter(having[-1:]), None)
+
+
+def own_metrics(config: Mapping[str, Any]) -> dict[str, str]:
+    """The metric that iterations of a task are compared by, where the settings of a run name one."""
+    tasks = config.get("tasks")
+    sections = tasks.items() if isinstance(tasks, dict) else ()
+    found = {name: one["metric"] for name, one in sections if isinstance(one, dict) and one.get("metric")}
+    rewriting = config.get("rewriting_metric")  # the paper's pair has it beside its tasks
+    return found | ({"rewriting": rewriting} if isinstance(rewriting, str) else {})
 
 
 def read_study(folder: str | Path) -> Study:

@@ -11,7 +11,7 @@ from pathlib import Path
 from friend_training.errors import FriendTrainingError, RunError
 from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.inputs import GOLD, INPUTS
-from friend_training.runs.run import FinishedStep, Run, check_file, files_on_record, finished_step
+from friend_training.runs.run import FinishedStep, Run, check_file, files_on_record, finished_step, not_a_run
 from friend_training.runs.steps import Label, Prepare, Select, Tidy, Train
 from friend_training.study.folders import RESULTS, check_config, shared_resources
 
@@ -39,7 +39,7 @@ class Verification:
 def verify(folder: Path) -> Verification:
     """A whole run: a study with its methods and the encoder and bridge it uses, or any other run."""
     if not (folder / "run.json").is_file():
-        raise RunError(f"{folder} is not a run folder: it has no run.json")
+        raise not_a_run(folder)
     checked, damages = 0, []
     for place in _runs(folder):
         for look, remove in _looks(place):

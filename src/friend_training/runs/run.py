@@ -198,6 +198,19 @@ FORMAT = 1
 """Goes up whenever a run folder of before can no longer be read or resumed."""
 
 
+def runs_below(folder: Path) -> list[Path]:
+    """The runs that stand in a folder which is none itself, such as those of FriendTrainer, one for each seed."""
+    if (folder / "run.json").is_file() or (folder / "results.jsonl").is_file():
+        return []
+    return sorted(found.parent for found in folder.glob("*/run.json"))
+
+
+def not_a_run(folder: Path) -> RunError:
+    runs = ", ".join(map(str, runs_below(folder)))
+    there = f"; there are runs in it: {runs}" if runs else ""
+    return RunError(f"{folder} is not a run folder: it has no run.json{there}")
+
+
 class Run:
     """A run folder. `create` makes one, `open` finds one; only `locked` and what happens inside it writes."""
 
@@ -231,7 +244,7 @@ class Run:
         folder = Path(folder)
         version = folder / "run.json"
         if not version.is_file():
-            raise RunError(f"{folder} is not a run folder: it has no run.json")
+            raise not_a_run(folder)
         described = _read(version, "the format of the run folder")
         found = described.get("format")
         if found is None:

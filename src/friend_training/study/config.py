@@ -37,6 +37,7 @@ from friend_training.study.sections import (
     PretrainedEncoderConfig,
     PublicDataConfig,
     Repeats,
+    SavedBridgeConfig,
     ScratchEncoderConfig,
     Section,
     Share,
@@ -109,7 +110,9 @@ class CaseStudyConfig(Config):
     """Where dialogues and labels come from."""
     encoder: Annotated[ScratchEncoderConfig | PretrainedEncoderConfig, Field(discriminator="kind")]
     """The encoder that every model starts from."""
-    bridge: Annotated[TrainedBridgeConfig | LtpBridgeConfig | HanlpBridgeConfig, Field(discriminator="kind")]
+    bridge: Annotated[
+        TrainedBridgeConfig | LtpBridgeConfig | HanlpBridgeConfig | SavedBridgeConfig, Field(discriminator="kind")
+    ]
     """The sentence SRL parser that reads rewrites, so that they can be compared with CSRL."""
     max_length: Annotated[int, Field(ge=8)] = 125
     """Tokens of a dialogue that a model sees, special ones included; the oldest context is cut first."""
@@ -259,6 +262,11 @@ class FriendsConfig(Config):
         return self
 
 
+def has_own_files(config: Config) -> bool:
+    """Whether data are files of the user's own, whose paths begin at a folder that a run has to remember."""
+    return isinstance(config, FriendsConfig) or isinstance(case_study(config).data, FileDataConfig)
+
+
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Read a YAML file and change some of its values: `--set tasks.csrl.base_steps=300`."""
     path = Path(path)
@@ -276,9 +284,15 @@ def parse_config(text: str, where: str, overrides: Sequence[str] = (), *, whole:
     values = read_yaml(text, where)
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
-    values = current_form(complete_form(values) if whole else values)
+    values = pair_by_kinds(current_form(complete_form(values) if whole else values))
     for override in overrides:
         values = current_form(_override(values, override))
+    return checked_config(values, where)
+
+
+def checked_config(values: Mapping[str, Any], where: str) -> Config:
+    """The config of some settings; `where` is what messages call them."""
+    values = pair_by_kinds(values)
     try:
         return _kind_of(values).model_validate(values)
     except ValidationError as error:
@@ -591,3 +605,67 @@ def _renamed(values: Mapping[str, Any], names: Mapping[str, Mapping[str, str]], 
             value = names.get(setting, {}).get(value, value)
         renamed[key] = value
     return renamed
+
+
+# The paper's pair listed by kinds, as any other tasks are.
+
+
+_PAIR = {"csrl": "csrl", "rewriting": "rewriting"}
+_FRIENDSHIP = "csrl-rewriting"
+_SHARED = ("encoder", "max_length")
+"""What both tasks must have alike: they share an encoder."""
+
+_OF_RUN = {
+    "csrl": {name: name for name in ("predicate_mark", "repeated_roles", "predicate_as_argument")},
+    "rewriting": {
+        "span_source": "span_source",
+        "insertion_spans": "insertion_spans",
+        "turns": "rewriting_turns",
+        "metric": "rewriting_metric",
+    },
+}
+"""Settings of a task that the pair's config has beside the tasks, by their names there."""
+
+
+def pair_by_kinds(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A config that lists the paper's pair by kinds, with files of one's own, as that pair's; others as they are."""
+    tasks = values.get("tasks")
+    named = tasks if isinstance(tasks, Mapping) else {}
+    kinds = {name: task.get("kind") if isinstance(task, Mapping) else None for name, task in named.items()}
+    if not {*_PAIR} & {kind for kind in kinds.values() if isinstance(kind, str)}:
+        return dict(values)
+    if kinds != _PAIR:
+        raise ConfigError(
+            "tasks: those of the kinds csrl and rewriting are a pair with the same names, and no others stand beside"
+            f" them; here are {', '.join(f'{name} ({kind})' for name, kind in kinds.items())}"
+        )
+    rest = {name: value for name, value in values.items() if name not in ("tasks", "friendships", "pool", "aggregate")}
+    pool = values.get("pool")
+    if not isinstance(pool, Mapping) or "file" not in pool:
+        raise ConfigError("pool.file: a file of unlabeled dialogues is needed here")
+    data, sections = {"kind": "files", "pool": pool["file"]}, {}
+    for name, task in named.items():
+        section = {key: value for key, value in task.items() if key != "kind"}
+        for part, stands in (("gold", "train"), ("dev", "dev"), ("test", "test")):
+            if not section.get(part):
+                raise ConfigError(f"tasks.{name}.{part}: a file of labelled examples is needed here")
+            data[f"{name}_{stands}"] = section.pop(part)
+        rest |= {there: section.pop(here) for here, there in _OF_RUN[name].items() if here in section}
+        for shared in _SHARED:
+            if shared in section and rest.setdefault(shared, section[shared]) != section.pop(shared):
+                raise ConfigError(f"tasks.{name}.{shared}: csrl and rewriting share an encoder, so it must be the same")
+        sections[name] = section
+    if isinstance(rest.get("encoder"), str):
+        rest["encoder"] = {"kind": "pretrained", "source": rest["encoder"]}
+    return rest | _bridged(values.get("friendships")) | {"data": data, "tasks": sections}
+
+
+def _bridged(friendships: Any) -> dict[str, Any]:
+    """The one friendship of the pair: its bridge, and how predictions are compared."""
+    match friendships:
+        case [{"kind": "csrl-rewriting", "first": "csrl", "second": "rewriting", **settings}]:
+            compared = {name: value for name, value in settings.items() if name not in ("name", "bridge")}
+            return {"friendship": compared} | {name: settings[name] for name in ("bridge",) if name in settings}
+    raise ConfigError(
+        f"friendships: csrl and rewriting have one, {{kind: {_FRIENDSHIP}, first: csrl, second: rewriting, bridge: …}}"
+    )

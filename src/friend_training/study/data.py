@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,24 @@ from friend_training.bridges.hanlp import HanlpParser
 from friend_training.bridges.ltp import LtpParser
 from friend_training.data import benchmarks, synthetic
 from friend_training.data.benchmarks import bridge_sentences, build_pool
-from friend_training.data.catalogue import data_folder, is_here, model_source
+from friend_training.data.catalogue import (
+    Corpus,
+    corpora_of,
+    data_folder,
+    is_here,
+    known_corpus,
+    model_source,
+    strictest_licence,
+)
 from friend_training.data.read import read_examples
 from friend_training.data.sharded_pool import ShardedPool, is_sharded, open_pool
 from friend_training.data.synthetic import Domain, SyntheticDialogue
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, DataError
 from friend_training.friendships.bridge_quality import gold_sigma
 from friend_training.friendships.csrl_rewriting import Sigma
 from friend_training.loop.labelling import Audit
-from friend_training.study.config import CaseStudyConfig, FriendsConfig
+from friend_training.methods.registry import METHODS
+from friend_training.study.config import CaseStudyConfig, FriendsConfig, case_study
 from friend_training.study.run_data import (
     NO_OBJECTS,
     BridgeData,
@@ -31,16 +40,28 @@ from friend_training.study.run_data import (
     draw_examples,
     gold_units,
     hidden_gold,
+    leaks,
     own_data,
+    with_seed,
+    without_held_out,
 )
 from friend_training.study.sections import (
     Config,
     FileDataConfig,
     HanlpBridgeConfig,
+    LtpBridgeConfig,
+    OwnTaskConfig,
     PublicDataConfig,
     SyntheticDataConfig,
 )
-from friend_training.types import CsrlExample, Dialogue, RewritingExample, SrlExample, dialogue_group
+from friend_training.types import (
+    WITHOUT_BLANKS,
+    CsrlExample,
+    Dialogue,
+    RewritingExample,
+    SrlExample,
+    dialogue_group,
+)
 
 # Drawing a few labels: for CSRL so many predicates, for rewriting so many dialogues.
 
@@ -291,6 +312,39 @@ def _public(data: PublicDataConfig, config: CaseStudyConfig, folder: Path, progr
     )
 
 
+def training_corpora(config: CaseStudyConfig) -> list[str]:
+    """The public datasets that models of a run learn from, by their names: gold, pool, and the bridge's sentences."""
+    if not isinstance(config.data, PublicDataConfig):
+        return []
+    pool = [] if config.data.pool_of == "labelled" else config.data.pool_corpora or ("lccc",)
+    bridge = ("chinese-propbank", "news-dialog") if config.bridge.kind == "trained" else ()
+    return ["duconv", "rewrite", *pool, *bridge]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownData:
+    """The datasets of the catalogue that models of a run learnt from."""
+
+    corpora: tuple[Corpus, ...]
+
+    @property
+    def front(self) -> dict[str, Any]:
+        """Their names and the strictest of their licences, as cards have them."""
+        names = {"datasets": [corpus.name for corpus in self.corpora]} if self.corpora else {}
+        return {"license": strictest_licence(self.corpora)} | names
+
+    def __str__(self) -> str:
+        return "; ".join(f"`{corpus.name}` ({corpus.licence})" for corpus in self.corpora)
+
+
+def known_data(config: Config, base: Path) -> KnownData:
+    """What was learnt from in a run: labels of one task reach its friends. `base` is where files of one's own lie."""
+    if not isinstance(config, FriendsConfig):
+        return KnownData(tuple(known_corpus(name) for name in training_corpora(case_study(config))))
+    gold = [section.gold for section in config.tasks.values() if isinstance(section, OwnTaskConfig) and section.gold]
+    return KnownData(tuple(corpora_of(base / with_seed(file, config) for file in [*gold, config.pool.file])))
+
+
 def all_case_study_gold(config: CaseStudyConfig, data_dir: Path | None) -> Mapping[str, Sequence[Any]]:
     """The whole training sets that gold is drawn from."""
     given = config.data
@@ -352,18 +406,77 @@ def _files(data: FileDataConfig, config: CaseStudyConfig, data_dir: Path | None,
         return found
 
     if config.bridge.kind == "trained":
-        raise ConfigError("bridge.kind: with data.kind 'files' there is nothing to train a bridge on; use ltp or hanlp")
-    return RunData(
-        tasks={
-            "csrl": TaskData(csrl(data.csrl_train), csrl(data.csrl_dev), csrl(data.csrl_test)),
-            "rewriting": TaskData(
-                rewriting(data.rewriting_train), rewriting(data.rewriting_dev), rewriting(data.rewriting_test)
-            ),
-        },
-        pool=_pool_of_files(base, data.pool, config.shard_size) if data.pool else (),
-        audit=None,
-        bridge=BridgeData(),
-    )
+        raise ConfigError(
+            "bridge.kind: with data.kind 'files' there is nothing to train a bridge on; use ltp, hanlp, or saved, one"
+            " that another run has trained"
+        )
+    tasks = {
+        "csrl": TaskData(csrl(data.csrl_train), csrl(data.csrl_dev), csrl(data.csrl_test)),
+        "rewriting": TaskData(
+            rewriting(data.rewriting_train), rewriting(data.rewriting_dev), rewriting(data.rewriting_test)
+        ),
+    }
+    pool: Sequence[Dialogue] | ShardedPool = ()
+    notes = leaks(tasks)
+    if data.pool:
+        pool = _pool_of_files(base, data.pool, config.shard_size)
+        if not isinstance(pool, ShardedPool):  # one that no memory could hold is taken as it is
+            kept, left_out = without_held_out(list(pool), tasks)
+            pool, found = _asked_of(kept, config, base / data.pool)
+            notes = [*notes, *left_out, *found, *odd_dialogues([*(one.dialogue for one in tasks["csrl"].gold), *pool])]
+    return RunData(tasks=tasks, pool=pool, audit=None, bridge=BridgeData(), notes=tuple(notes))
+
+
+def _asked_of(pool: list[Dialogue], config: CaseStudyConfig, path: Path) -> tuple[list[Dialogue], list[str]]:
+    """A pool whose dialogues name predicates: those that the bridge's parser finds where the file names none."""
+    if config.bridge.kind in ("ltp", "hanlp"):
+        _check_chinese(pool, config.bridge.kind, path)
+    if any(dialogue.predicates for dialogue in pool) or not any(METHODS[name].label_parts for name in config.methods):
+        return pool, []
+    finder: PredicateFinder
+    if isinstance(config.bridge, LtpBridgeConfig):
+        finder = FramedVerbFinder(LtpParser.load(model_source(config.bridge.source), device=config.device))
+    elif isinstance(config.bridge, HanlpBridgeConfig):
+        finder = FramedWordFinder(HanlpParser(config.bridge.model, device=config.device))
+    else:
+        raise DataError(
+            "no dialogue of the pool names predicates, so CSRL would label nothing and friends could not be compared;"
+            " name them in the file, or have a bridge of kind ltp or hanlp, whose parser finds them",
+            path=path,
+        )
+    found = finder.find([dialogue.utterance.text for dialogue in pool])
+    count = sum(map(len, found))
+    if not count:
+        raise DataError(f"the parser finds no predicate in its {len(pool)} dialogues; expected some", path=path)
+    told = f"the pool names no predicates: the parser of the bridge found {count} in its {len(pool)} dialogues"
+    return [replace(d, predicates=predicates) for d, predicates in zip(pool, found, strict=True)], [told]
+
+
+_CHINESE = 0.1
+"""Text of which fewer characters are Chinese is of another language."""
+
+
+def _check_chinese(pool: Sequence[Dialogue], bridge: str, path: Path) -> None:
+    letters = [one for dialogue in pool for turn in dialogue.turns for one in turn.text if one.isalpha()]
+    chinese = sum(bool(WITHOUT_BLANKS.match(one)) for one in letters)
+    if letters and chinese < _CHINESE * len(letters):
+        raise DataError(
+            f"{100 * chinese / len(letters):.0f} % of its letters are Chinese, and a bridge of kind {bridge} is a"
+            " parser of Chinese; for other languages there are rewriting-by-words and coreference as friends"
+            " (docs/own-dialogues.md)",
+            path=path,
+        )
+
+
+def odd_dialogues(dialogues: Sequence[Dialogue]) -> list[str]:
+    """What a person should know of dialogues that can be read, but are hardly meant so."""
+    blank = sum(any(not turn.text.strip() for turn in dialogue.turns) for dialogue in dialogues)
+    alone = sum(len({turn.speaker for turn in one.turns}) == 1 < len(one.turns) for one in dialogues)
+    found = {"have blank turns": blank, "have one speaker only": alone}
+    count = len(dialogues)
+    return [
+        f"{number} of {count} dialogues of CSRL's gold and the pool {what}" for what, number in found.items() if number
+    ]
 
 
 def _pool_of_files(base: Path, given: str, shard_size: int) -> Sequence[Dialogue] | ShardedPool:

@@ -28,7 +28,7 @@ from friend_training.runs.steps import Train
 from friend_training.study.config import case_study
 from friend_training.study.csrl_rewriting import TASKS
 from friend_training.study.data import load_data
-from friend_training.study.folders import method_folder, methods_there, run_config
+from friend_training.study.folders import files_of, method_folder, methods_there, run_config
 from friend_training.study.kinds import Given, make_task
 from friend_training.study.open import threshold_at
 from friend_training.study.plans import probe_of, wanted_balance
@@ -261,7 +261,7 @@ def diagnose(
 
 def dev_of(study: Path, config: Config, data_dir: Path | None) -> RunData:
     """The data as the run had them, but for the pool, which is not looked at."""
-    data = load_data(config, data_dir, pool=False)
+    data = load_data(config, files_of(study, data_dir), pool=False)
     before = Run.open(study).fingerprints
     for name, examples in data.tasks.items():
         if before.get(f"{name}_dev") != fingerprint(examples.dev):

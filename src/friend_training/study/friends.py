@@ -181,7 +181,8 @@ def _variant(one: StudyFriendship, spec: MethodSpec, name: str) -> Variant:
 def friends_labels(friendship: Friendship) -> list[Friendship]:
     """Each task is trained on what its friend's prediction says as a label of its own, where that can be said.
 
-    Nothing is compared: this is what the friend alone would teach. The confidence is the friend's.
+    Nothing is compared: this is what the friend alone would teach. The confidence is the friend's. There are none where
+    neither task's prediction can be said as a label of the other.
     """
     found = []
     first, second = friendship.first, friendship.second
@@ -201,10 +202,6 @@ def friends_labels(friendship: Friendship) -> list[Friendship]:
                     merge_first=_Proposed(propose),
                 )
             )
-    if not found:
-        raise ConfigError(
-            f"friendship {friendship.name}: what one task predicts cannot be said as a label of the other"
-        )
     return found
 
 
@@ -280,7 +277,8 @@ def _made(
             return StudyFriendship(given[name])
         case LabelsFriendshipConfig():
             means = learn(section) if section.means == "learned" else section.means
-            return StudyFriendship(label_friendship(section.first, section.second, means, name=name))
+            made = label_friendship(section.first, section.second, means, otherwise=section.otherwise, name=name)
+            return StudyFriendship(made)
         case TagsFriendshipConfig():
             make = tag_friendship if section.kind == "tags" else span_friendship
             return StudyFriendship(make(section.first, section.second, section.means, name=name))

@@ -119,6 +119,8 @@ def _self_training(s: MethodSetting) -> Outcomes:
 def _friend_training(s: MethodSetting) -> Outcomes:
     friendships, plans = s.friendships, s.plans
     if s.spec.labels == "friend":  # a task that its friend says nothing of has no row, and answers for the friend
+        if not friendships:
+            return {}
         told = {friendship.first for friendship in friendships}
         plans = {name: plan if name in told else replace(plan, test={}) for name, plan in plans.items()}
     return fdt(s.run, plans, friendships, s.pool, settings=s.settings, audit=s.audit, listener=s.listener)

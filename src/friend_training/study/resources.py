@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from friend_training.bridges.bridge import Bridge, CachedBridge, NoBridge, ParserBridge
 from friend_training.bridges.hanlp import HanlpParser
-from friend_training.bridges.ltp import LtpParser
+from friend_training.bridges.ltp import LtpParser, check_ltp
 from friend_training.core.limits import read_yaml
 from friend_training.core.task import FitPlan
 from friend_training.data.catalogue import model_source
@@ -18,6 +18,7 @@ from friend_training.data.summary import fingerprint
 from friend_training.errors import DataError, RunError
 from friend_training.methods.registry import METHODS
 from friend_training.nn.encoder import EncoderShape, WordEncoderShape, pretrain_encoder, pretrain_word_encoder
+from friend_training.nn.pretrained import read_config
 from friend_training.nn.task import TorchTask
 from friend_training.runs.checkpoints import check_checkpoint, checkpoint_digest, load_checkpoint
 from friend_training.runs.files import atomic_folder, is_first, one_at_a_time
@@ -34,6 +35,7 @@ from friend_training.study.sections import (
     LtpBridgeConfig,
     PretrainedEncoderConfig,
     RepetitionsConfig,
+    SavedBridgeConfig,
     SentenceTaskConfig,
     TrainedBridgeConfig,
 )
@@ -270,12 +272,25 @@ def _learn_repetitions(
 # Opening the bridge of a finished run, which tells what a rewrite says about each predicate.
 
 
+def check_models(config: Config) -> None:
+    """Encoders and parsers that a run would look for in vain are told before it is begun."""
+    sources = {getattr(section, "encoder", None) for section in config.sections.values()}
+    if isinstance(config, CaseStudyConfig):
+        sources |= {getattr(config.encoder, "source", None)}
+        if isinstance(config.bridge, LtpBridgeConfig) and asks_bridge(config):
+            check_ltp(Path(model_source(config.bridge.source)))
+    for source in sorted(filter(None, sources)):
+        read_config(model_source(source))
+
+
 def published_bridge(config: CaseStudyConfig) -> Bridge | None:
-    """A parser that somebody else has trained; None where the config asks for one of its own."""
+    """A parser that is there already; None where the config asks for one of its own."""
     if isinstance(config.bridge, LtpBridgeConfig):
         return LtpParser.load(model_source(config.bridge.source), device=config.device)
     if isinstance(config.bridge, HanlpBridgeConfig):
         return ParserBridge(HanlpParser(config.bridge.model, device=config.device))
+    if isinstance(config.bridge, SavedBridgeConfig):
+        return open_trained(model_source(config.bridge.source), device=config.device)
     return None
 
 

@@ -23,9 +23,9 @@ from friend_training.data.summary import fingerprint
 from friend_training.errors import ConfigError, DataError
 from friend_training.friendships.bridge_quality import GoldSigma
 from friend_training.loop.labelling import Audit
-from friend_training.study.config import FriendsConfig
+from friend_training.study.config import FriendsConfig, case_study
 from friend_training.study.kinds import Given, kind_of, make_task, pool_view, read_file
-from friend_training.study.sections import OwnTaskConfig
+from friend_training.study.sections import Config, OwnTaskConfig
 from friend_training.tasks.coreference.task import dialogue_of, gold_link_units, link_is_right
 from friend_training.tasks.csrl.model import unit_id
 from friend_training.tasks.csrl.task import kind_of_roles
@@ -279,7 +279,7 @@ def own_data(
         _check_meanings(name, friendship, found[name].gold)
     inputs, audit, notes = _pool(config, base, found, objects.pool) if pool else ([], None, [])
     progress(len(config.tasks) + 1, len(config.tasks) + 1)
-    return RunData(found, inputs, audit, notes=(*_leaks(found), *notes))
+    return RunData(found, inputs, audit, notes=(*leaks(found), *notes))
 
 
 def all_own_gold(config: FriendsConfig, base: Path | None) -> dict[str, list[Any]]:
@@ -312,14 +312,18 @@ def _drawn(examples: list[Any], count: int | None, *, seed: str) -> list[Any]:
     return [example for example, of in zip(examples, group, strict=True) if of in kept]
 
 
-def base_of(config: FriendsConfig, *folders: Path | None) -> Path | None:
-    """Where the paths of a config begin: the first of these folders that has its pool, else the first that is named."""
+def base_of(config: Config, *folders: Path | None) -> Path | None:
+    """Where the paths of a config begin: the first of these folders that has its files, else the first that is named.
+
+    They are told by one of them: the pool, or of the paper's pair, whose pool may be of many files, CSRL's gold.
+    """
     named = [folder for folder in folders if folder is not None]
-    there = [folder for folder in named if (folder / with_seed(config.pool.file, config)).exists()]
+    file = config.pool.file if isinstance(config, FriendsConfig) else getattr(case_study(config).data, "csrl_train", "")
+    there = [folder for folder in named if (folder / with_seed(file, config)).exists()]
     return next(iter([*there, *named]), None)
 
 
-def with_seed(file: str, config: FriendsConfig) -> str:
+def with_seed(file: str, config: Config) -> str:
     """Files that were drawn for each seed name it: gold-{seed}.csv."""
     return file.replace("{seed}", str(config.seed))
 
@@ -384,7 +388,7 @@ def _pool(
 def unlabeled(config: FriendsConfig, tasks: Mapping[str, TaskData], file: str, base: Path) -> list[Dialogue]:
     """The dialogues of a file or a part of a named split, but for those that stand in dev or test of a task."""
     dialogues = dialogues_in(file, base / with_seed(file, config))
-    return _without_held_out(dialogues, {name: replace(one, gold=()) for name, one in tasks.items()})[0]
+    return without_held_out(dialogues, {name: replace(one, gold=()) for name, one in tasks.items()})[0]
 
 
 def _hidden_of(config: FriendsConfig, base: Path, pool: set[str]) -> Audit | None:
@@ -402,7 +406,7 @@ def _usable(
     """The inputs of the pool that the config wants, and what a person should know of those that are left out."""
     notes: list[str] = []
     if config.pool.held_out == "dropped":
-        inputs, notes = _without_held_out(inputs, tasks)
+        inputs, notes = without_held_out(inputs, tasks)
     if config.pool.most is not None and config.pool.most < len(inputs):
         inputs = draw_examples(inputs, config.pool.most, seed=config.seed)
     if not inputs:
@@ -413,35 +417,41 @@ def _usable(
     return inputs, notes
 
 
-def _said(given: Any) -> str:
+def whole_text(given: Any) -> str:
     """What an input says, case and marks aside: of a dialogue all turns, for many end in the same words."""
     if isinstance(given, Dialogue):
         return "\n".join(normalise(turn.text) for turn in given.turns)
     return normalise(text_of(given))
 
 
-def _without_held_out(inputs: list[Any], tasks: Mapping[str, TaskData]) -> tuple[list[Any], list[str]]:
+def without_held_out(inputs: list[Any], tasks: Mapping[str, TaskData]) -> tuple[list[Any], list[str]]:
     """Texts of gold, dev and test are left out of the pool, by what they say and not by their ids."""
     held: dict[str, str] = {}
     for name, examples in tasks.items():
         for part in ("test", "dev", "gold"):
-            held |= {_said(input_of(one)): f"{part} of {name}" for one in getattr(examples, part)}
-    found = Counter(held[text] for one in inputs if (text := _said(one)) in held)
+            held |= {whole_text(input_of(one)): f"{part} of {name}" for one in getattr(examples, part)}
+    found = Counter(held[text] for one in inputs if (text := whole_text(one)) in held)
     if not found:
         return inputs, []
-    kept = [one for one in inputs if _said(one) not in held]
+    kept = [one for one in inputs if whole_text(one) not in held]
     told = ", ".join(f"{count} of {where}" for where, count in sorted(found.items()))
     return kept, [f"{sum(found.values())} inputs of the pool were left out because they also stand elsewhere: {told}"]
 
 
-def _leaks(tasks: Mapping[str, TaskData]) -> list[str]:
-    """Gold of a task that is dev or test of any."""
-    gold = {name: {_said(input_of(one)) for one in examples.gold} for name, examples in tasks.items()}
+def leaks(tasks: Mapping[str, TaskData]) -> list[str]:
+    """Gold of a task that is dev or test of any, and dev of a task that is its own test."""
+    texts = {
+        (name, part): {whole_text(input_of(one)) for one in getattr(examples, part)}
+        for name, examples in tasks.items()
+        for part in ("gold", "dev", "test")
+    }
     notes = []
-    for name, examples in tasks.items():
+    for name in tasks:
         for part in ("dev", "test"):
-            texts = {_said(input_of(one)) for one in getattr(examples, part)}
-            for other, of_gold in gold.items():
-                if shared := len(texts & of_gold):
-                    notes.append(f"{shared} of {len(texts)} texts in {part} of {name} are gold of {other}")
+            here = texts[name, part]
+            for other in tasks:
+                if shared := len(here & texts[other, "gold"]):
+                    notes.append(f"{shared} of {len(here)} texts in {part} of {name} are gold of {other}")
+        if shared := len(texts[name, "dev"] & texts[name, "test"]):
+            notes.append(f"{shared} of {len(texts[name, 'test'])} texts in test of {name} are its dev")
     return notes

@@ -52,13 +52,17 @@ class Section(BaseModel):
 
 def settings_refused(error: ValidationError, where: str) -> ConfigError:
     """All settings of a file that cannot be used: which, why, and what was given."""
-    lines = [
-        f"  {'.'.join(str(part) for part in found['loc'])}: {found['msg']} (given: {_shown(found['input'])})"
-        if found["loc"]
-        else f"  {found['msg'].removeprefix('Value error, ')}"  # of several settings together: it names them itself
-        for found in error.errors()
-    ]
+    lines = [f"  {_refused(found)}" for found in error.errors()]
     return ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines))
+
+
+def _refused(found: Any) -> str:
+    name, message = ".".join(str(part) for part in found["loc"]), found["msg"].removeprefix("Value error, ")
+    if not name:  # of several settings together: it names them itself
+        return str(message)
+    if found["type"] == "missing":  # what is given is all that stands around it
+        return f"{name}: this setting is missing"
+    return f"{name}: {found['msg']} (given: {_shown(found['input'])})"
 
 
 def _shown(value: object) -> str:
@@ -366,6 +370,15 @@ class HanlpBridgeConfig(Section):
     """A pre-trained model of HanLP (the extra friend-training[hanlp])."""
     model: str = "CLOSE_TOK_POS_NER_SRL_DEP_SDP_CON_ELECTRA_SMALL_ZH"
     """HanLP's name of the model."""
+
+
+class SavedBridgeConfig(Section):
+    """A bridge that another run has trained."""
+
+    kind: Literal["saved"]
+    """A bridge that was trained before: by another run, or by a program."""
+    source: str
+    """Its folder, such as runs/demo/bridge, or its name below FRIEND_TRAINING_MODELS."""
 
 
 class TrainingConfig(Section):
@@ -782,7 +795,10 @@ class LabelsFriendshipConfig(PairConfig):
     """Labels of one task mean labels of the other."""
     means: Meanings | Literal["learned"]
     """What each label of `first` means among those of `second`: one label, a list of which any will do, or null, where
-    it has nothing to say. `learned` estimates the table from what both Bases predict for the pool."""
+    it has nothing to say. `learned` estimates the table from what both Bases predict for the pool. The first may be a
+    tagger: then these are its tags, and any of them that means something speaks for the text."""
+    otherwise: Annotated[str | tuple[str, ...] | None, Field(exclude_if=lambda given: given is None)] = None
+    """Of a tagger: what a text means of whose tags none means anything."""
 
 
 class TagsFriendshipConfig(PairConfig):

@@ -14,7 +14,7 @@ from friend_training.runs.files import is_first
 from friend_training.runs.progress import Listener, Relay, Silence
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Prepare, Select, Train
-from friend_training.study.config import FriendsConfig
+from friend_training.study.config import has_own_files
 from friend_training.study.data import load_data
 from friend_training.study.folders import (
     changed_on_resume,
@@ -32,6 +32,7 @@ from friend_training.study.friends import friendships_of
 from friend_training.study.methods import MethodSetting, run_method
 from friend_training.study.open import keep_data
 from friend_training.study.plans import task_plans
+from friend_training.study.resources import check_models
 from friend_training.study.run_data import NO_OBJECTS, Objects
 from friend_training.study.sections import Config
 from friend_training.study.setup import Setup, make_engine, set_up
@@ -66,13 +67,15 @@ def run_study(
     with relay.step(Prepare("data")):
         data = load_data(config, data_dir, relay.worked, objects=objects)
         fingerprints = data.fingerprints()
+    if not (folder / "run.json").is_file():
+        check_models(config)
     run = open_or_create(folder, config, fingerprints)
     with run.locked():  # of two processes that work on one study the later is told
         if is_first():
             remember_methods(run, config)
             remember_device(folder, full_name(device))
             remember_notes(folder, data.notes)
-            if isinstance(config, FriendsConfig) and data_dir is not None:
+            if data_dir is not None and has_own_files(config):
                 remember_files(folder, data_dir)
             keep_data(folder, config, data)
         shared = shared_resources(folder, resources)

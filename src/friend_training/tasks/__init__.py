@@ -18,9 +18,11 @@ from friend_training.rooms import opened_on_first_use
 
 __all__ = [
     "AnswerFile",
+    "Csrl",
     "Endpoint",
     "Estimator",
     "FixedTask",
+    "Rewriting",
     "Rule",
     "TextClassification",
     "TokenClassification",
@@ -43,12 +45,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from friend_training.tasks.coreference.task import coreference_task
-    from friend_training.tasks.csrl.task import csrl_task, srl_task
+    from friend_training.tasks.csrl.task import Csrl, csrl_task, srl_task
     from friend_training.tasks.estimators.task import Estimator, texts
     from friend_training.tasks.parsing.constituency.task import constituency_task, tree_names
     from friend_training.tasks.parsing.dependency.task import dependency_task, relation_names
     from friend_training.tasks.parsing.tagging.task import tag_names, tagging_task
-    from friend_training.tasks.rewriting.task import rewriting_task
+    from friend_training.tasks.rewriting.task import Rewriting, rewriting_task
     from friend_training.tasks.rewriting.word_task import word_rewriting_task
     from friend_training.tasks.sources import AnswerFile, Endpoint, FixedTask, Rule, read_lexicon
     from friend_training.tasks.text_classification.task import TextClassification, label_names
@@ -59,6 +61,7 @@ else:
         {
             "coreference.task": ("coreference_task",),
             "csrl.task": (
+                "Csrl",
                 "csrl_task",
                 "srl_task",
             ),
@@ -78,7 +81,7 @@ else:
                 "tag_names",
                 "tagging_task",
             ),
-            "rewriting.task": ("rewriting_task",),
+            "rewriting.task": ("Rewriting", "rewriting_task"),
             "rewriting.word_task": ("word_rewriting_task",),
             "sources": (
                 "AnswerFile",

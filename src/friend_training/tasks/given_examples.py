@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from friend_training.errors import ConfigError
 
@@ -11,7 +11,8 @@ from friend_training.errors import ConfigError
 class GivenExamples:
     """Rows of gold, dev and test as they were given, and their columns: FriendTrainer reads them, a task does not.
 
-    `columns` are the user's, by what stands in them. Without `id` ids are made.
+    `columns` are the user's, by what stands in them. Without `id` ids are made. Of `dialogues` there are no columns:
+    they are typed examples, or lines of our own JSONL, labelled for what this says.
     """
 
     gold: Any = None
@@ -19,6 +20,7 @@ class GivenExamples:
     test: Any = None
     columns: Mapping[str, str] = field(default_factory=dict)
     id: str | None = None
+    dialogues: Literal["csrl", "rewriting", "coreference"] | None = None
 
 
 def check_classes(task: str, kind: str, names: Sequence[str] | None) -> None:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -31,6 +31,7 @@ from friend_training.errors import ConfigError, DataError, FriendTrainingError, 
 from friend_training.runs.files import one_at_a_time, read_json_object
 from friend_training.runs.run import DIGEST, has_its_digest, with_digest
 from friend_training.tasks.class_metrics import classification_scores
+from friend_training.tasks.given_examples import GivenExamples
 from friend_training.types import text_of, words_of
 
 NOTE = "task.json"
@@ -51,6 +52,22 @@ Scores = Callable[[Sequence[Any], Sequence[Any]], Evaluation]
 """Predicted labels, None where there is none, and gold labels → metrics."""
 
 
+class OwnExamples(TypedDict, total=False):
+    """What a friend that is never trained may be scored on, and the columns of its rows."""
+
+    dev: Any
+    test: Any
+    text: str
+    label: str
+    id: str | None
+
+
+def given_to_score(
+    dev: Any = None, test: Any = None, text: str = "text", label: str = "label", id: str | None = None
+) -> GivenExamples:
+    return GivenExamples(None, dev, test, {"text": text, "label": label}, id)
+
+
 class FixedTask:
     """Whatever answers, as a friend: it predicts and matches, `fit` does nothing, and none of its labels are chosen.
 
@@ -61,6 +78,9 @@ class FixedTask:
     Labels are of `label_type`, anything that pydantic reads. Gold is pairs of an input and its label. Without `scores`
     a label is right as a whole (accuracy and macro-F1); labels with parts have metrics of their own, as
     `token_scores` for tags.
+
+    `dev` and `test` are for FriendTrainer, which then tells how good these answers are by themselves: rows with the
+    columns `text`, `label` and `id`, as other tasks have them, or pairs of an input and its label.
     """
 
     trained = False
@@ -76,8 +96,10 @@ class FixedTask:
         label_type: Any = str,
         metric: str = "accuracy",
         scores: Scores | None = None,
+        **own_examples: Unpack[OwnExamples],
     ) -> None:
         self.name, self.version, self.label_type, self.main_metric = name, version, label_type, metric
+        self.examples = given_to_score(**own_examples)
         self._answers = answers
         self._scores = scores or WholeLabels(label_type)
 
@@ -146,11 +168,14 @@ class Rule(FixedTask):
         label_type: Any = str,
         metric: str = "accuracy",
         scores: Scores | None = None,
+        **own_examples: Unpack[OwnExamples],
     ) -> None:
         if not callable(rule):
             raise ConfigError(f"task {name}: the rule is {rule!r}, expected a function of an input")
         answers = RuleAnswers(name, rule, label_type)
-        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+        super().__init__(
+            name, answers, version=version, label_type=label_type, metric=metric, scores=scores, **own_examples
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +255,7 @@ class AnswerFile(FixedTask):
         label_type: Any = str,
         metric: str = "accuracy",
         scores: Scores | None = None,
+        **own_examples: Unpack[OwnExamples],
     ) -> None:
         path = Path(path)
         if not path.is_file():
@@ -237,7 +263,9 @@ class AnswerFile(FixedTask):
         content = path.read_bytes()
         answers = FileAnswers(_by_id(_lines(content, path, label_type), path))
         version = hashlib.sha256(content).hexdigest()
-        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+        super().__init__(
+            name, answers, version=version, label_type=label_type, metric=metric, scores=scores, **own_examples
+        )
         if label_type is str and scores is None:
             self.described = {"kind": "answer-file", "file": path, "metric": metric}
 
@@ -360,6 +388,7 @@ class Endpoint(FixedTask):
         timeout: float = 60.0,
         metric: str = "accuracy",
         scores: Scores | None = None,
+        **own_examples: Unpack[OwnExamples],
     ) -> None:
         if urlsplit(url).scheme not in ("http", "https"):
             raise ConfigError(f"task {name}: url is {url!r}, expected http://… or https://…")
@@ -383,7 +412,9 @@ class Endpoint(FixedTask):
         said.read()  # a file that is none of ours is told before anything is asked
         answers = EndpointAnswers(service, question, said, samples, budget, concurrency)
         version = f"{question.version}, {samples} samples"
-        super().__init__(name, answers, version=version, label_type=label_type, metric=metric, scores=scores)
+        super().__init__(
+            name, answers, version=version, label_type=label_type, metric=metric, scores=scores, **own_examples
+        )
         if labels is not None and scores is None and temperature is None:
             self.described = {
                 "kind": "endpoint",

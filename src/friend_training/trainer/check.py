@@ -8,11 +8,11 @@ from typing import Any
 from friend_training.analysis.agreement import MeasuredEpsilon, measured_epsilon
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import Prediction
-from friend_training.data.splits import normalise
 from friend_training.errors import DataError
 from friend_training.report.names import duration, percent, score
-from friend_training.study.run_data import TaskData, gold_units, input_of
-from friend_training.types import Tags, Text, text_of
+from friend_training.study.run_data import TaskData, gold_units, input_of, whole_text
+from friend_training.tasks.rewriting.edits import build_script
+from friend_training.types import RewritingExample, Tags, Text
 
 FEW = 20
 """With fewer texts that have labels of both tasks, what they say is hardly more than an anecdote."""
@@ -152,21 +152,29 @@ def _labels(data: TaskData, spans: bool) -> set[str]:
 
 
 def _gold_agreement(friendship: Friendship, first: TaskData, second: TaskData) -> GoldAgreement:
-    by_text: dict[str, Any] = {normalise(text_of(input_of(one))): one for one in [*second.gold, *second.dev]}
+    by_text: dict[str, Any] = {whole_text(input_of(one)): one for one in [*second.gold, *second.dev]}
     pairs = [
         (one, by_text[text])
         for one in [*first.gold, *first.dev]
-        if (text := normalise(text_of(input_of(one)))) in by_text
+        if (text := whole_text(input_of(one))) in by_text and all(map(_told, (one, by_text[text])))
     ]
     if not pairs:
         return GoldAgreement(0, None, None)
     inputs = [input_of(one) for one, _ in pairs]
-    answers = [[[_sure(unit, label) for unit, label in gold_units(one[side])] for one in pairs] for side in (0, 1)]
+    answers = [[[_sure(unit, label) for unit, label in _told(one[side])] for one in pairs] for side in (0, 1)]
     scores = [one for match in friendship.match(inputs, *answers) for one in match.first]
     known = [one for one in scores if one is not None]
     return GoldAgreement(
         len(pairs), sum(known) / len(known) if known else None, 1 - len(known) / len(scores) if scores else None
     )
+
+
+def _told(example: Any) -> list[tuple[str, Any]]:
+    """The units of an example as a model would predict them; nothing of a rewrite that no edits build."""
+    if not isinstance(example, RewritingExample):
+        return gold_units(example)
+    script = build_script(example.dialogue, example.rewrite, span_source="dialogue")
+    return [] if script is None else [(example.dialogue.id, script)]
 
 
 def _sure(unit: str, label: Any) -> Prediction:

@@ -2,7 +2,7 @@
 
 Rows become JSON lines with ids of their own, an estimator's untrained model a file of skops, a table of meanings a
 section of the config. What no file can hold stays with the program, as a section of kind `python`: a task or friendship
-of the user's own, a rule, dialogues. Of such examples the folder has a digest.
+of the user's own, a rule. Of such examples the folder has a digest.
 """
 
 import json
@@ -12,22 +12,29 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import Task
 from friend_training.data import tables
+from friend_training.data.jsonl import parse_dialogue, parse_labelled, to_line
+from friend_training.data.read import Kind, read_examples
 from friend_training.data.summary import fingerprint
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.friendships.labels import FriendshipToLearn
 from friend_training.runs.files import write_text
-from friend_training.study.config import FriendsConfig
 from friend_training.study.folders import different_settings, run_config
 from friend_training.study.run_data import Objects, TaskData
-from friend_training.study.sections import settings_refused
+from friend_training.study.sections import Config
 from friend_training.tasks.given_examples import GivenExamples
 from friend_training.tasks.sources import FixedTask
-from friend_training.types import TagsExample, Text, Words
+from friend_training.types import (
+    CoreferenceExample,
+    CsrlExample,
+    Dialogue,
+    RewritingExample,
+    TagsExample,
+    Text,
+    Words,
+)
 
 PARTS = ("gold", "dev", "test")
 
@@ -44,12 +51,15 @@ class Written:
 def written_task(task: Task, data: TaskData, folder: Path) -> Written:
     """A task as the config of a run names it; `folder` is where the files of the run are to lie."""
     if isinstance(task, FixedTask):
-        return _fixed(task, folder)
+        return _fixed(task, data, folder)
     section = _described(task, folder) if isinstance(getattr(task, "examples", None), GivenExamples) else None
     if section is None or not _from_rows(task):
         return _python(task, data)
-    files = {f"{task.name}-{part}.jsonl": _lines(_row(one) for one in getattr(data, part)) for part in PARTS}
-    return Written(section | {part: f"{task.name}-{part}.jsonl" for part in PARTS} | {"id": "id"}, files)
+    in_rows = task.examples.dialogues is None  # type: ignore[attr-defined]
+    lines = _rows if in_rows else _dialogue_lines
+    files = {f"{task.name}-{part}.jsonl": lines(getattr(data, part)) for part in PARTS}
+    named = {part: f"{task.name}-{part}.jsonl" for part in PARTS}
+    return Written(section | named | ({"id": "id"} if in_rows else {}), files)
 
 
 def _from_rows(task: Any) -> bool:
@@ -62,7 +72,7 @@ def examples_of(task: Task, own: Mapping[str, Any] | None) -> TaskData:
     if own is not None:
         return _own_examples(task.name, own)
     if isinstance(task, FixedTask):
-        return TaskData()
+        return TaskData((), *(_to_score(task, part, getattr(task.examples, part)) for part in ("dev", "test")))
     if not isinstance(given, GivenExamples) or given.gold is None:
         raise ConfigError(
             f"task {task.name}: it has no gold; make it with gold, dev and test, or give FriendTrainer"
@@ -74,10 +84,20 @@ def examples_of(task: Task, own: Mapping[str, Any] | None) -> TaskData:
     return TaskData(*(read_rows(task.name, part, getattr(given, part), given) for part in PARTS))
 
 
+def _to_score(task: FixedTask, part: str, rows: Any) -> list[Any]:
+    """Examples of a friend that is never trained: none, pairs of an input and its label, or rows."""
+    if rows is None:
+        return []
+    pairs = isinstance(rows, Sequence) and not isinstance(rows, str) and len(rows) > 0 and isinstance(rows[0], tuple)
+    return list(rows) if pairs else read_rows(task.name, part, rows, task.examples)
+
+
 def read_rows(task: str, part: str, rows: Any, given: GivenExamples) -> list[Any]:
     name, columns = f"{task}-{part}", given.columns
     found: list[Any]
-    if "tags" in columns:
+    if given.dialogues is not None:
+        found = dialogue_examples(rows, given.dialogues, name)
+    elif "tags" in columns:
         tagged = tables.tagged_words(rows, words=columns["words"], tags=columns["tags"], id=given.id, name=name)
         found = list(tagged)
     else:
@@ -86,6 +106,41 @@ def read_rows(task: str, part: str, rows: Any, given: GivenExamples) -> list[Any
     if not found:
         raise DataError(f"task {task}: {part} has no row, expected at least one")
     return found
+
+
+def dialogue_examples(rows: Any, kind: Kind, name: str) -> list[Any]:
+    """Dialogues of a file, or of a list of typed examples or of dicts like the lines of our own JSONL."""
+    if isinstance(rows, str | Path):
+        return read_examples(rows, kind).examples
+    found = []
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, Mapping):
+            text = json.dumps(row, ensure_ascii=False)
+            try:
+                row = parse_dialogue(text) if kind == "dialogue" else parse_labelled(text, kind)  # type: ignore[arg-type]
+            except DataError as error:
+                raise DataError(str(error), path=name, line=number) from None
+        if not isinstance(row, _DIALOGUES[kind]):
+            expected = _DIALOGUES[kind].__name__
+            raise DataError(f"expected {expected}s or mappings, found {row!r:.100}", path=name, line=number)
+        found.append(row)
+    return found
+
+
+_DIALOGUES: Mapping[str, type] = {
+    "csrl": CsrlExample,
+    "rewriting": RewritingExample,
+    "coreference": CoreferenceExample,
+    "dialogue": Dialogue,
+}
+
+
+def _dialogue_lines(examples: Iterable[Any]) -> str:
+    return "".join(f"{to_line(one)}\n" for one in examples)
+
+
+def _rows(examples: Iterable[Any]) -> str:
+    return _lines(_row(one) for one in examples)
 
 
 def _row(example: Any) -> dict[str, Any]:
@@ -100,8 +155,14 @@ def _row(example: Any) -> dict[str, Any]:
 def _described(task: Task, folder: Path) -> dict[str, Any] | None:
     """The section of a ready-made task; None: only the program itself has it."""
     # Only now: torch and scikit-learn are extras, and a program with the one may not have the other.
-    described: list[Callable[[Task, Path], dict[str, Any] | None]] = [_classifier, _tagger, _estimator]
-    modules = ("text_classification", "token_classification", "estimators")
+    described: list[Callable[[Task, Path], dict[str, Any] | None]] = [
+        _classifier,
+        _tagger,
+        _estimator,
+        _csrl,
+        _rewriting,
+    ]
+    modules = ("text_classification", "token_classification", "estimators", "csrl", "rewriting")
     for function, module in zip(described, modules, strict=True):
         if type(task).__module__ == f"friend_training.tasks.{module}.task":
             return function(task, folder)
@@ -123,6 +184,33 @@ def _tagger(task: Any, folder: Path) -> dict[str, Any]:
         "kind": "token-classification",
         "encoder": _encoder(task.encoder),
         "metric": task.metric,
+        "training": asdict(task.settings),
+    }
+
+
+def _csrl(task: Any, folder: Path) -> dict[str, Any]:
+    definition = task.definition
+    return {
+        "kind": "csrl",
+        "encoder": _encoder(task.encoder),
+        "max_length": definition.max_length,
+        "predicate_mark": definition.mark,
+        "repeated_roles": definition.adjacent,
+        "predicate_as_argument": definition.itself,
+        "training": asdict(task.settings),
+    }
+
+
+def _rewriting(task: Any, folder: Path) -> dict[str, Any]:
+    definition = task.definition
+    return {
+        "kind": "rewriting",
+        "encoder": _encoder(task.encoder),
+        "max_length": definition.max_length,
+        "span_source": definition.span_source,
+        "insertion_spans": definition.spans,
+        "turns": definition.context_turns,
+        "metric": definition.main_metric,
         "training": asdict(task.settings),
     }
 
@@ -149,16 +237,21 @@ def _estimator(task: Any, folder: Path) -> dict[str, Any] | None:
     return {"kind": "estimator", "model": path.name, "metric": task.main_metric}
 
 
-def _fixed(task: FixedTask, folder: Path) -> Written:
+def _fixed(task: FixedTask, data: TaskData, folder: Path) -> Written:
     section = dict(task.described or {})
+    parts = [part for part in ("dev", "test") if getattr(data, part)]
+    files = {f"{task.name}-{part}.jsonl": _rows(getattr(data, part)) for part in parts if section}
+    section |= {part: f"{task.name}-{part}.jsonl" for part in parts} | ({"id": "id"} if parts else {})
     match section.get("kind"):
         case "answer-file":
             path = Path(section["file"])
             name = f"{task.name}-answers{''.join(path.suffixes[-1:])}"
-            return Written(section | {"file": name}, {name: path.read_text(encoding="utf-8")})
+            return Written(section | {"file": name}, files | {name: path.read_text(encoding="utf-8")})
         case "endpoint":
-            return Written(section | {"cache": os.path.relpath(section["cache"], folder)}, {})
-    return Written({"kind": "python", "trained": False}, {f"{task.name}.version": f"{task.version}\n"}, TaskData())
+            return Written(section | {"cache": os.path.relpath(section["cache"], folder)}, files)
+    digests = {f"{task.name}-{part}.sha256": fingerprint(getattr(data, part)) + "\n" for part in parts}
+    version = {f"{task.name}.version": f"{task.version}\n"}
+    return Written({"kind": "python", "trained": False}, version | digests, data)
 
 
 def _own_examples(task: str, own: Mapping[str, Any]) -> TaskData:
@@ -197,6 +290,9 @@ class Columns:
 
 def written_pool(source: Any, columns: Columns, tasks: Iterable[Task]) -> tuple[Written, list[Any] | None]:
     """The pool as the config names it, and the inputs themselves where no file can hold them."""
+    given = [task.examples for task in tasks if isinstance(getattr(task, "examples", None), GivenExamples)]  # type: ignore[attr-defined]
+    if any(one.dialogues is not None for one in given):
+        return Written({"file": "pool.jsonl"}, {"pool.jsonl": _dialogue_lines(_dialogue_pool(source, columns))}), None
     if not isinstance(source, str | Path) and not hasattr(source, "columns") and not hasattr(source, "column_names"):
         source = list(source)
         if source and not isinstance(source[0], str | Mapping) and hasattr(source[0], "id"):
@@ -205,9 +301,8 @@ def written_pool(source: Any, columns: Columns, tasks: Iterable[Task]) -> tuple[
     if not rows:
         raise DataError("the pool has no row, expected texts")
     there = rows[0].cells
-    given = [task.examples.columns for task in tasks if isinstance(getattr(task, "examples", None), GivenExamples)]  # type: ignore[attr-defined]
-    words = columns.words or _first_there([one.get("words") for one in given], there)
-    text = columns.text or _first_there([one.get("text") for one in given] + ["text"], there)
+    words = columns.words or _first_there([one.columns.get("words") for one in given], there)
+    text = columns.text or _first_there([one.columns.get("text") for one in given] + ["text"], there)
     if text is None and words is None:
         raise ConfigError(f"pool: no column of texts is known; name it: fit(…, text=…). There are {', '.join(there)}")
     hidden = dict(columns.hidden or {})
@@ -222,6 +317,15 @@ def written_pool(source: Any, columns: Columns, tasks: Iterable[Task]) -> tuple[
     section: dict[str, Any] = {"file": "pool.jsonl", "id": "id", "words": None if words is None else "words"}
     section["hidden"] = {task: f"{task} label" for task in hidden}
     return Written(section, {"pool.jsonl": _lines(found)}), None
+
+
+def _dialogue_pool(source: Any, columns: Columns) -> list[Dialogue]:
+    if columns != Columns():
+        raise ConfigError("pool: dialogues have no columns; expected a file of them, or a list")
+    found = dialogue_examples(source, "dialogue", "pool")
+    if not found:
+        raise DataError("the pool has no dialogue, expected some")
+    return found
 
 
 def _pool_of_inputs(inputs: list[Any]) -> tuple[Written, list[Any] | None]:
@@ -249,7 +353,7 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
 class Prepared:
     """A config, all that its paths lead to, and what only the program has."""
 
-    config: FriendsConfig
+    config: Config
     files: Mapping[str, str]
     objects: Objects
 
@@ -276,7 +380,7 @@ FILES = "data"
 _MAY_DIFFER = ("name", "seed", "methods", "threads", "engine", "device")
 
 
-def _changed_settings(config: FriendsConfig, run: Path) -> list[str]:
+def _changed_settings(config: Config, run: Path) -> list[str]:
     before, now = run_config(run).model_dump(mode="json"), config.model_dump(mode="json")
     return [name for name in different_settings(before, now) if name.partition(".")[0] not in _MAY_DIFFER]
 
@@ -286,10 +390,3 @@ def _in_words(file: str) -> str:
     stem = file.rpartition(".")[0]
     task, _, part = stem.rpartition("-")
     return f"{part} of {task}" if task and part in (*PARTS, "answers") else stem
-
-
-def checked_config(values: Mapping[str, Any]) -> FriendsConfig:
-    try:
-        return FriendsConfig.model_validate(values)
-    except ValidationError as error:
-        raise settings_refused(error, "FriendTrainer") from None

@@ -1,7 +1,6 @@
 """What came of friend-training: the table over seeds, differences with intervals, warnings, and the best models."""
 
 import io
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,21 +12,21 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from friend_training import __version__
-from friend_training.analysis.metrics import metric_spec
+from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.analysis.significance import Comparison
 from friend_training.core.task import Prediction, Task
 from friend_training.errors import RunError, naming_missing_packages
-from friend_training.experiments.comparison import comparison_table, difference_rows
+from friend_training.experiments.comparison import comparison_table, difference_rows, metric_title
 from friend_training.experiments.results import Result, gather
 from friend_training.experiments.tables import to_rich
-from friend_training.experiments.warnings import run_warnings
+from friend_training.experiments.warnings import dashes, run_warnings, told
+from friend_training.inference.export import export_model, push_folder
 from friend_training.methods.registry import METHODS
+from friend_training.nn.training import computing_in
 from friend_training.report.page import write_report
-from friend_training.runs.files import atomic_folder, write_text
-from friend_training.runs.run import Run
-from friend_training.runs.steps import Test
-from friend_training.study.folders import method_folder, read_records, run_config
+from friend_training.report.run_reader import own_metrics
+from friend_training.runs.files import atomic_folder
+from friend_training.study.folders import read_records, run_config
 from friend_training.study.kinds import is_trained
 from friend_training.study.open import open_task
 from friend_training.study.run_data import NO_OBJECTS, Objects
@@ -37,6 +36,9 @@ FRIENDS = "fdt"
 """The method that all others are compared with."""
 
 _WIDTH = 110
+
+_MOST_DIFFERENCES = 4
+"""Scores whose differences, with their intervals, stand in a line of a terminal."""
 
 
 class FriendTrainingResult:
@@ -62,20 +64,41 @@ class FriendTrainingResult:
         """What to know before believing the table; a warning that only some seeds have names them."""
         seeds: dict[str, list[int]] = {}
         for seed, run in self.runs.items():
-            for warned in dict.fromkeys(map(str, run_warnings(run))):
+            for warned in told(run_warnings(run)):
                 seeds.setdefault(warned, []).append(seed)
         return [
             text if len(own) == len(self.runs) else f"{text} (seed {', '.join(map(str, own))})"
             for text, own in seeds.items()
+        ] + self._without_chance()
+
+    def _without_chance(self) -> list[str]:
+        """Seeds of which nothing depends are no evidence, and their deviation of 0 is none."""
+        base = [one.record for one in self.results if one.method == "base"]
+        if len(base) < 2:
+            return []
+        seen: dict[str, set[tuple[Any, ...]]] = {}
+        for record in base:
+            for task in self._tasks:
+                scores = [value for name, value in record["metrics"].items() if name.startswith(f"{task}.")]
+                if scores:
+                    seen.setdefault(task, set()).add((record["fingerprints"].get(f"{task}_gold"), *scores))
+        return [
+            f"Base, {task}: the same with every seed, for nothing of it is drawn: ±0.0 tells nothing of other gold."
+            f" Give more gold, and settings={{'draw': N}}: every seed then draws N examples"
+            for task, different in seen.items()
+            if len(different) == 1
         ]
 
     def __str__(self) -> str:
         console = Console(file=io.StringIO(), width=_WIDTH, highlight=False)
         with console.capture() as shown:
             console.print(to_rich(comparison_table(self.results)))
-            for name, reason in self.left_out.items():
-                console.print(f"{METHODS[name].title}: –, {reason}", markup=False, soft_wrap=True)
-            if FRIENDS in self.methods and len(self.methods) > 1:
+            reasons = [f"{METHODS[name].title}: –, {reason}" for name, reason in self.left_out.items()]
+            for run in list(self.runs.values())[:1]:
+                reasons += told(dashes(run))
+            for reason in reasons:
+                console.print(reason, markup=False, soft_wrap=True)
+            if FRIENDS in self.methods and self.differences():
                 seeds = "1 seed" if len(self.runs) == 1 else f"{len(self.runs)} seeds"
                 console.print(f"FDT minus each, with 95 % intervals over {seeds} and test examples:", soft_wrap=True)
                 console.print(self._differences())
@@ -100,13 +123,17 @@ class FriendTrainingResult:
         }
 
     def _differences(self) -> RichTable:
+        """Of all scores, or where these are too many for a line, of the one by which each task's iterations compare."""
         titles, rows = difference_rows(self.results, against=FRIENDS)
+        mains = {metric_title(f"{task}.{self.main_metric(task)}", self.results) for task in self._tasks}
+        few = len(titles) - 1 <= _MOST_DIFFERENCES
+        shown = [place for place, title in enumerate(titles[1:]) if few or title in mains]
         table = RichTable(box=box.SIMPLE_HEAD)
         table.add_column("Method")
-        for title in titles[1:]:
-            table.add_column(title, justify="right")
+        for place in shown:
+            table.add_column(titles[1:][place], justify="right")
         for method, cells in rows:
-            table.add_row(RichText(method), *(RichText(_in_words(one)) for one in cells))
+            table.add_row(RichText(method), *(RichText(_in_words(cells[place])) for place in shown))
         return table
 
     def to_pandas(self) -> Any:
@@ -158,10 +185,8 @@ class FriendTrainingResult:
         """What iterations and seeds of a task are compared by on dev."""
         if task in self._objects.tasks:
             return self._objects.tasks[task].main_metric
-        config = run_config(next(iter(self.runs.values())))
-        own: str | None = getattr(config.sections[task], "metric", None)
         names = [name.partition(".")[2] for name in self.results[0].record["metrics"] if name.startswith(f"{task}.")]
-        return own or next(name for name in ("span_f1", "accuracy", *names) if name in names)
+        return main_metric(names, own_metrics(self.results[0].record["config"]).get(task))
 
     def best(self, task: str, method: str = FRIENDS) -> "BestModel":
         """The model of the seed that is best on dev, friend-trained unless another method is named."""
@@ -178,7 +203,8 @@ class FriendTrainingResult:
             [record] = [one for one in read_records(run) if one["method"] == method]
             scores[seed] = record["dev"][task][record["best_iteration"][task]]
         seed = max(scores, key=lambda one: scores[one][metric])
-        opened = open_task(self.runs[seed], task, method, objects=self._objects)
+        with computing_in(config.threads):
+            opened = open_task(self.runs[seed], task, method, objects=self._objects)
         return BestModel(opened.task, method, opened.iteration, seed, self.runs[seed], metric, scores[seed])
 
 
@@ -201,50 +227,19 @@ class BestModel:
     def predict(self, inputs: Sequence[Any]) -> list[list[Prediction]]:
         """The labels and confidences of texts, or of inputs of the task's own."""
         given = [Text(str(number), one) if isinstance(one, str) else one for number, one in enumerate(inputs, start=1)]
-        return self.task.predict(given)
+        with computing_in(run_config(self.run).threads):
+            return self.task.predict(given)
 
     def save_pretrained(self, folder: str | Path) -> Path:
-        """Write the model and its card; `transformers.pipeline` loads text and token classifiers from there."""
+        """Write the model and its card, as `friend-train export` does; an object of your own writes what it saves."""
         folder = Path(folder)
-        checkpoint = Run.open(method_folder(self.run, self.method)).checkpoint(self.task.name, self.iteration)
-        with atomic_folder(folder) as new:
-            shutil.copytree(checkpoint, new, dirs_exist_ok=True)
-            write_text(new / "README.md", self._card())
+        if run_config(self.run).kinds[self.task.name] == "python":
+            with atomic_folder(folder) as new:
+                self.task.save(new)
+        else:
+            export_model(self.run, self.task.name, folder, method=self.method)
         return folder
 
-    def _card(self) -> str:
-        config = run_config(self.run)
-        section = config.sections[self.task.name]
-        tested = Run.open(method_folder(self.run, self.method)).require(Test(self.task.name))["metrics"]
-        scores = [(metric, value) for row in tested for metric, value in row["metrics"].items()]
-        encoder = getattr(section, "encoder", None)
-        base = [f"base_model: {encoder}"] if encoder and not Path(encoder).is_absolute() else []
-        kind = config.kinds[self.task.name]
-        results = [f"    - {{type: {metric}, value: {value:.2f}}}" for metric, value in scores]
-        lines = [
-            "---",
-            "library_name: transformers" if encoder else "library_name: friend-training",
-            f"tags: [friend-training, {kind}]",
-            *base,
-            "model-index:",
-            f"- name: {config.name}-{self.task.name}",
-            "  results:",
-            f"  - task: {{type: {kind}}}",
-            "    dataset: {name: the test examples of the run, type: own}",
-            "    metrics:",
-            *results,
-            "---",
-            f"# {self.task.name}, {config.name}",
-            "",
-            f"Trained by {METHODS[self.method].title} with friend-training {__version__}: seed {self.seed}, iteration"
-            f" {self.iteration}, the best of its seeds and iterations on dev.",
-            "",
-            "| metric | dev | test |",
-            "|---|---:|---:|",
-            *(
-                f"| {metric_spec(metric).title} | {self.dev.get(metric, float('nan')):.1f} | {value:.1f} |"
-                for metric, value in scores
-            ),
-            "",
-        ]
-        return "\n".join(lines)
+    def push(self, name: str, folder: str | Path) -> str:
+        """Write the model into `folder` and upload it to the hub as a private repository; its address there."""
+        return push_folder(self.save_pretrained(folder), name, "model")

@@ -15,8 +15,10 @@ from friend_training.core.pool import as_pool
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS, with_needed
+from friend_training.nn.training import computing_in
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
+from friend_training.study.config import checked_config
 from friend_training.study.data import load_data
 from friend_training.study.folders import is_finished, method_folder, run_config
 from friend_training.study.kinds import Given, is_trained, make_task
@@ -37,7 +39,6 @@ from friend_training.trainer.given import (
     AnyFriendship,
     Columns,
     Prepared,
-    checked_config,
     examples_of,
     friendship_section,
     written_pool,
@@ -112,9 +113,10 @@ class FriendTrainer:
         prepared = self._prepared(pool, Columns(text, words, id, hidden), methods)
         prepared.write(self.folder)
         runs = {seed: self.folder / f"seed-{seed}" for seed in self.seeds}
-        for seed, run in runs.items():
-            if not _is_done(run, methods):
-                self._run(seed, run, prepared)
+        with computing_in(self.threads):  # and not in what a run would leave set
+            for seed, run in runs.items():
+                if not _is_done(run, methods):
+                    self._run(seed, run, prepared)
         return FriendTrainingResult(self.folder, runs, methods, left_out, prepared.objects)
 
     def check(
@@ -147,7 +149,8 @@ class FriendTrainer:
             )
             return Check(tuple(gold), unknown=(*unknown, without))
         unknown.append("how many pseudo-labels will be right: the texts have no labels")
-        return self._checked(gold, self._prepared(pool, Columns(text, words, id), ("base",)), unknown)
+        with computing_in(self.threads):
+            return self._checked(gold, self._prepared(pool, Columns(text, words, id), ("base",)), unknown)
 
     def _only_friendship(self) -> Friendship:
         match self.friendships:
@@ -222,10 +225,11 @@ class FriendTrainer:
             given = repr(compare) if isinstance(compare, str) else ", ".join(map(repr, unknown))
             raise ConfigError(f"compare: {given} is no list of methods; known are {', '.join(METHODS)}")
         left_out = {}
-        silent = [one.name for one in self.friendships if not _proposes(one)]
+        silent = not any(map(_proposes, self.friendships))
         for name in compare:
             if METHODS[name].labels == "friend" and silent:
-                left_out[name] = f"friendship {silent[0]} cannot say what one task predicts as a label of the other"
+                names = ", ".join(one.name for one in self.friendships)
+                left_out[name] = f"{names}: what one task predicts cannot be said as a label of the other"
         wanted = [name for name in compare if name not in left_out]
         return tuple(with_needed(wanted, tuple(METHODS))), left_out
 
@@ -257,7 +261,7 @@ class FriendTrainer:
             data={name: one.data or TaskData() for name, one in written.items() if name in ours},
             pool=inputs,
         )
-        return Prepared(checked_config(values), files, objects)
+        return Prepared(checked_config(values, "FriendTrainer"), files, objects)
 
     def settings_of(self, task: str, section: Mapping[str, Any]) -> dict[str, Any]:
         """What `settings` say of a task; a part of `training` changes only that part."""

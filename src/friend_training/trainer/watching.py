@@ -62,11 +62,29 @@ def as_listeners(given: Any) -> list[EventListener]:
 def watched(seed: int, listeners: Sequence[EventListener], *, progress: bool) -> Iterator["Teller"]:
     """A listener for the run of a seed: it draws progress, and tells the user's listeners."""
     console = Console(stderr=True)
-    if progress and draws(console):
-        with watching(console) as shown:
-            yield Teller(seed, listeners, shown)
-    else:
-        yield Teller(seed, listeners, Silence())
+    with _quiet_libraries():
+        if progress and draws(console):
+            with watching(console) as shown:
+                yield Teller(seed, listeners, shown)
+        else:
+            yield Teller(seed, listeners, Silence())
+
+
+@contextmanager
+def _quiet_libraries() -> Iterator[None]:
+    """transformers would draw bars of its own, one for each model that is written or read, between our lines."""
+    with naming_missing_packages():
+        from transformers.utils import logging as imported
+    logging: Any = imported
+    drawn, told = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(told)
+        if drawn:
+            logging.enable_progress_bar()
 
 
 class Teller:

@@ -35,6 +35,7 @@ from friend_training.tasks.csrl.model import (
     ranked_roles,
     role_items,
 )
+from friend_training.tasks.given_examples import GivenExamples
 from friend_training.types import (
     Argument,
     CsrlExample,
@@ -316,3 +317,39 @@ def open_bridge(folder: str | Path, *, device: str = AUTO) -> TrainedBridge:
     task = srl_task(folder, TrainingSettings(), device=device, **how)
     task.load(folder)
     return TrainedBridge(task)
+
+
+SETTINGS = TrainingSettings()
+
+
+class Csrl(TorchTask):
+    """Conversational semantic role labelling of dialogues of your own, for FriendTrainer.
+
+    `encoder` is a folder or hub name. `gold`, `dev` and `test` are a file in any format that `friend-train data` knows,
+    or a list of `CsrlExample` or of dicts like the lines of our JSONL (docs/data-formats.md). Its friend is `Rewriting`
+    on the same encoder.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        gold: Any = None,
+        dev: Any = None,
+        test: Any = None,
+        predicate_mark: PredicateMark = "after",
+        repeated_roles: Adjacent = "once",
+        predicate_as_argument: Itself = "never",
+        max_length: int = 125,
+        settings: TrainingSettings = SETTINGS,
+        device: str = AUTO,
+    ) -> None:
+        self.examples = GivenExamples(gold, dev, test, dialogues="csrl")
+        definition = CsrlDefinition(
+            encoder=encoder,
+            max_length=max_length,
+            mark=predicate_mark,
+            adjacent=repeated_roles,
+            itself=predicate_as_argument,
+        )
+        super().__init__(definition, encoder=encoder, settings=settings, device=device)

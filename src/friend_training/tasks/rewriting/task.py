@@ -15,6 +15,7 @@ from friend_training.nn.task import TorchTask
 from friend_training.nn.tokenizer import Tokenizer
 from friend_training.nn.training import TrainingSettings
 from friend_training.tasks.dialogue_input import render_all
+from friend_training.tasks.given_examples import GivenExamples
 from friend_training.tasks.rewriting.edits import SpanSource, build_script, rewrite_or_utterance
 from friend_training.tasks.rewriting.metrics import RewritingScore, by_need
 from friend_training.tasks.rewriting.model import (
@@ -203,3 +204,39 @@ def rewriting_task(
         main_metric=main_metric,
     )
     return TorchTask(definition, encoder=encoder, settings=settings, device=device)
+
+
+SETTINGS = TrainingSettings()
+
+
+class Rewriting(TorchTask):
+    """Rewriting of the last turn of dialogues of your own, so that it can be understood alone, for FriendTrainer.
+
+    `encoder`, `gold`, `dev` and `test` are as those of `Csrl`, its friend, who must have the same encoder.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: str | Path,
+        gold: Any = None,
+        dev: Any = None,
+        test: Any = None,
+        span_source: SpanSource = "dialogue",
+        insertion_spans: SpanChoice = "together",
+        turns: int | None = None,
+        metric: MainMetric = "em",
+        max_length: int = 125,
+        settings: TrainingSettings = SETTINGS,
+        device: str = AUTO,
+    ) -> None:
+        self.examples = GivenExamples(gold, dev, test, dialogues="rewriting")
+        definition = RewritingDefinition(
+            encoder=encoder,
+            max_length=max_length,
+            span_source=span_source,
+            spans=insertion_spans,
+            context_turns=turns,
+            main_metric=metric,
+        )
+        super().__init__(definition, encoder=encoder, settings=settings, device=device)
