@@ -120,12 +120,12 @@ def thresholds(dev: Answers, score: int, least: float = 0.0) -> list[float]:
     return [float(value) for value in np.unique(values[fewest - 1 :])]
 
 
-def scored(rows: Answers, threshold: float, score: int) -> dict[str, float]:
+def scored(rows: Answers, threshold: float, score: int) -> dict[str, Any]:
     made = (rows[:, 2] == 1) & (rows[:, score] >= threshold)
     right = made & (rows[:, 3] == 1)
     exact = np.where(made, rows[:, 3], 1 - rows[:, 4])
     return {
-        "threshold": round(float(threshold), 4),
+        "threshold": round(float(threshold), 4) if np.isfinite(threshold) else None,
         "em": round(100 * float(exact.mean()), 2),
         "changed": round(100 * float(made.mean()), 2),
         "precision": round(100 * float(right.sum() / max(1, made.sum())), 1),
