@@ -8,7 +8,6 @@ python experiments/english-few-shot/tables.py gold       gold links against gold
 """
 
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,12 +17,10 @@ import numpy as np
 
 from friend_training.analysis.significance import Comparison, Metric, paired_bootstrap
 from friend_training.core.task import Counts
-from friend_training.data.benchmarks import mudoco_few_shot
 from friend_training.experiments.results import counts_path, read_results
 from friend_training.methods.registry import METHODS
 from friend_training.tasks.coreference.metrics import conll_of_links, link_f1_of
 from friend_training.tasks.rewriting.metrics import edit_f1_of, needed_em_of, word_em_of
-from friend_training.types import dialogue_group
 
 HERE = Path(__file__).parent
 SAMPLES = 2000
@@ -165,8 +162,8 @@ def _counts(records: Sequence[dict[str, Any]], method: str, task: str, seeds: Se
 
 def _half() -> int:
     """How many dialogues of the test are of dev: they stand before those of the test file."""
-    examples = mudoco_few_shot(Path(os.environ["FRIEND_TRAINING_DATA"]))["rewrites-half"]
-    return len({dialogue_group(one.dialogue.id) for one in examples})
+    found: int = json.loads((HERE / "test_parts.json").read_text(encoding="utf-8"))["dialogues_of_the_half_of_dev"]
+    return found
 
 
 def _number(metric: Metric, counts: Counts) -> str:

@@ -14,7 +14,7 @@ from friend_training.analysis.metrics import metric_spec
         ("restored_f1", "restored F1", True),
         ("rewriting.wer", "WER", False),
         ("buildable_wer", "WER where buildable", False),
-        ("tag_accuracy", "tag accuracy", True),
+        ("tag_accuracy", "accuracy of tags", True),
         ("anything_else", "anything else", True),
     ],
 )

@@ -310,8 +310,9 @@ def test_a_run_that_is_not_finished_is_not_compared(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "a", 1, methods=("stbr",))
     with pytest.raises(DataError, match=f"{folder} is not finished; go on with `friend-train resume"):
         RUNNER.invoke(app, ["compare", str(folder)], catch_exceptions=False)
+    (tmp_path / "none").mkdir()
     with pytest.raises(DataError, match="has no results yet"):
-        RUNNER.invoke(app, ["compare", str(tmp_path)], catch_exceptions=False)
+        RUNNER.invoke(app, ["compare", str(tmp_path / "none")], catch_exceptions=False)
     (tmp_path / "results.jsonl").write_text('{"method": "fdt", \n', encoding="utf-8")
     with pytest.raises(DataError, match=r"results.jsonl:1: broken JSON"):
         RUNNER.invoke(app, ["compare", str(tmp_path)], catch_exceptions=False)

@@ -23,6 +23,10 @@ SAMPLES = {
     "mudoco-qr": (
         '{"dialog_id": "d", "number": 3, "CTX": ["<USR> Hi"], "USR": "<CUR> Call her .", "QR_REF": "Call Ann ."}\n'
     ),
+    "mudoco-domain": (
+        '{"domain": "calling", "dialogs": {"d": {"split": "train", "turns": [{"number": 1, "utterance": "Call her",'
+        ' "links": [], "graded": true, "rewrite_required": true, "rewritten_utterance": "Call Ann"}]}}}\n'
+    ),
     "camrest": (
         '[\n{"dialogue_id": 1, "dial": [{"usr": {"transcript": "Thai?", "transcript_complete": "Thai food?",'
         ' "transcript_with_ellipsis": "Thai?", "transcript_with_coreference": ""}}]}]\n'

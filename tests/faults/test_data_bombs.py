@@ -132,6 +132,9 @@ def test_texts_above_the_limit_are_bad_lines_in_every_format(tmp_path: Path) -> 
         "mudoco-qr": json.dumps(
             {"dialog_id": "1", "number": 1, "CTX": [], "USR": f"<CUR> {many}", "QR_REF": many, "Bi_REF": False}
         ),
+        "mudoco-domain": json.dumps(
+            {"domain": "a", "dialogs": {"d": {"turns": [{"number": 1, "utterance": many, "links": []}]}}}
+        ),
         "camrest": json.dumps(
             [{"dialogue_id": 1, "dial": [{"usr": dict.fromkeys(_VERSIONS, "") | {"transcript": many}}]}]
         ),
@@ -159,7 +162,7 @@ _VERSIONS = ("transcript_complete", "transcript_with_ellipsis", "transcript_with
 
 
 def _kind(format: str) -> str:
-    kinds = {"propbank": "sentence", "mudoco": "coreference"}
+    kinds = {"propbank": "sentence", "mudoco": "coreference", "mudoco-domain": "coreference"}
     rewriting = ("rewrite", "restoration", "canard", "mudoco-qr", "camrest", "cast")
     return "rewriting" if format in rewriting else kinds.get(format, "dialogue")
 

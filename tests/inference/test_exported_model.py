@@ -52,12 +52,12 @@ def test_it_predicts_exactly_the_same(
 def test_it_is_decoded_as_in_its_run(
     run: Path, tmp_path: Path, tiny_encoder: Path, dialogues: list[Dialogue], task: str
 ) -> None:
-    better = make_run(
-        tmp_path / "run", tiny_encoder, "repeated_roles=once", "insertion_spans=together", "rewriting_turns=1"
+    other = make_run(
+        tmp_path / "run", tiny_encoder, "repeated_roles=apart", "insertion_spans=apart", "rewriting_turns=1"
     )
-    export_model(better, task, tmp_path / "exported")
+    export_model(other, task, tmp_path / "exported")
     found = FriendTrainedModel.from_pretrained(tmp_path / "exported").predict(dialogues)
-    assert found == open_task(better, task).task.predict(dialogues)
+    assert found == open_task(other, task).task.predict(dialogues)
     assert found != open_task(run, task).task.predict(dialogues), "the same weights say something else otherwise"
 
 

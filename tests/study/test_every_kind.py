@@ -194,6 +194,11 @@ def tried_friends(kind: str) -> TriedFriends:
             places = zip(calls, (ann, None), strict=True)
             linked = [[Prediction(f"{one.id}#her", Link(her, place), 0.5)] for one, place in places]
             return TriedFriends(("rewriting-by-words", "coreference"), "", calls, said(calls, [rewrite] * 2), linked)
+        case "rewriting-slots":
+            calls = [call("ann", number) for number in range(2)]
+            rewrites = said(calls, [Rewrite("tell ann", (5, 6, 7), (Insertion(5, 0, 5, 8),))] * 2)
+            slots = said(calls, ["name=ann", "name=bob"])
+            return TriedFriends(("rewriting-by-words", "answer-file"), "values: [ann, bob]", calls, rewrites, slots)
         case "constituency-dependency":
             heads = [one.heads for _, one, _ in parsed]
             first, second = said(sentences, trees), said(sentences, heads)
@@ -206,6 +211,7 @@ def tried_friends(kind: str) -> TriedFriends:
 
 
 SECTIONS: dict[str, str] = {
+    "answer-file": "{kind: answer-file, file: f}",
     "text": "{kind: text-classification, encoder: e}",
     "token": "{kind: token-classification, encoder: e}",
     "rewriting-by-words": "{kind: rewriting-by-words, encoder: e}",

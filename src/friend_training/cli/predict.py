@@ -109,7 +109,7 @@ def evaluate(
         typer.echo(json.dumps(record | {"scores": columns}, ensure_ascii=False))
         return
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{task} of {opened.method}, iteration {opened.iteration}, on {file.name}", markup=False)
+    console.print(f"{task} of {_which(opened)}, on {file.name}", markup=False)
     console.print(_csrl_table(columns["all"]) if task == "csrl" else _rewriting_table(columns))
 
 
@@ -145,7 +145,7 @@ def _evaluate_own(
         typer.echo(json.dumps(record, ensure_ascii=False))
         return
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{task} of {opened.method}, iteration {opened.iteration}, on {file.name}", markup=False)
+    console.print(f"{task} of {_which(opened)}, on {file.name}", markup=False)
     table = _table("", f"all {len(examples):,}")
     for metric, value in scores.items():
         table.add_row(metric_spec(metric).title_and_direction, metric_spec(metric).text(value))

@@ -100,9 +100,14 @@ def load_experiment(folder: str | Path) -> Experiment:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: an experiment is UTF-8 text; byte {error.start} is not") from None
     try:
-        return Experiment.model_validate(read_yaml(text, str(path)))
+        experiment = Experiment.model_validate(read_yaml(text, str(path)))
     except ValidationError as error:
         raise settings_refused(error, str(path)) from None
+    for number, variant in enumerate(experiment.vary):
+        tasks = find_config(experiment.config, experiment.set, folder=folder).sections if variant.at else {}
+        for name in variant.at.keys() - tasks.keys():
+            raise ConfigError(f"{path}: vary.{number}.at.{name}: no task of the config; it has {', '.join(tasks)}")
+    return experiment
 
 
 def pieces(

@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from friend_training.core.limits import read_yaml
 from friend_training.core.selector import Reason
 from friend_training.methods.registry import METHODS, MethodSpec
 from friend_training.runs.inputs import saved_gold
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Train
 from friend_training.runs.store import Store
-from friend_training.study.folders import method_folder, methods_there, read_notes, read_records, run_config
+from friend_training.study.folders import method_folder, methods_there, read_notes, read_records
 
 NEARLY_ALL = 0.95
 """From this share of the pool on one label is called collapse, unless gold has it nearly as often."""
@@ -70,7 +71,8 @@ def dashes(folder: str | Path) -> list[Warned]:
     if "base" not in methods_there(folder):
         return []
     base = Run.open(method_folder(folder, "base"))
-    trained = [name for name in run_config(folder).sections if base.result(Train(name, 0)) is not None]
+    tasks = read_yaml(Run.open(folder).config_text, str(folder / "config.yaml")).get("tasks", {})
+    trained = [name for name in tasks if base.result(Train(name, 0)) is not None]
     return [
         Warned(f"–, {reason}", record["method"], task)
         for record in read_records(folder)
