@@ -92,9 +92,10 @@ def _domain(path: str | Path, problems: Problems) -> Iterator[tuple[str, Mapping
 def _domain_turns(given: Any) -> list[tuple[int, Mapping[str, Any]]]:
     """The turns and their numbers; some dialogues lack a few."""
     turns = _objects_in(given, "turns")
-    numbers = [turn.get("number") for turn in turns]
-    if not turns or not all(isinstance(number, int) for number in numbers) or numbers != sorted({*numbers}):
-        raise DataError(f"the numbers of the turns are {shown(numbers)}, expected them to rise")
+    given_numbers = [turn.get("number") for turn in turns]
+    numbers = [number for number in given_numbers if isinstance(number, int)]
+    if not turns or len(numbers) < len(turns) or numbers != sorted({*numbers}):
+        raise DataError(f"the numbers of the turns are {shown(given_numbers)}, expected them to rise")
     return list(zip(numbers, turns, strict=True))
 
 
@@ -121,13 +122,12 @@ def _linked_cuts(name: str, given: Any, problems: Problems) -> Iterator[Corefere
 
 
 def _placed(mention: Any, place: Mapping[int, int], said: Sequence[Turn]) -> Mention:
-    span = mention.get("span") if isinstance(mention, dict) else None
-    turn = place.get(mention.get("turn_id")) if isinstance(mention, dict) else None
+    span, number = (mention.get("span"), mention.get("turn_id")) if isinstance(mention, dict) else (None, None)
+    turn = place.get(number) if isinstance(number, int) else None
     start, end = (span.get("start"), span.get("end")) if isinstance(span, dict) else (None, None)
-    known = turn is not None and type(start) is int and type(end) is int
-    if not known or not 0 <= start < end <= len(said[turn].text):
-        raise DataError(f"a mention is {shown(mention)}, expected a span of one of the turns")
-    return Mention(turn, start, end)
+    if turn is not None and type(start) is int and type(end) is int and 0 <= start < end <= len(said[turn].text):
+        return Mention(turn, start, end)
+    raise DataError(f"a mention is {shown(mention)}, expected a span of one of the turns")
 
 
 def read_camrest(path: str | Path, problems: Problems) -> Iterator[RewritingExample]:
