@@ -1,7 +1,9 @@
 """What is seen of a run while it runs: words, plain lines, bars; and that watching changes nothing."""
 
 import io
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -16,7 +18,7 @@ from friend_training.report import progress
 from friend_training.report.names import step_in_words
 from friend_training.report.progress import Ahead, counting, watching
 from friend_training.runs.progress import Pace, PaceListener
-from friend_training.runs.steps import Evaluate, Label, MethodStep, Prepare, Select, Step, Tidy, Train
+from friend_training.runs.steps import STEPS, Evaluate, Label, MethodStep, Prepare, Select, Step, Tidy, Train
 from friend_training.study.config import find_config
 from friend_training.tasks.csrl.task import csrl_task
 
@@ -36,6 +38,12 @@ from friend_training.tasks.csrl.task import csrl_task
 )
 def test_steps_in_words(step: Step, words: str) -> None:
     assert step_in_words(step) == words
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_no_step_is_told_by_the_name_of_its_file(kind: Any) -> None:
+    step = kind(**{field.name: "csrl" if field.name == "task" else 1 for field in fields(kind)})
+    assert step.name not in step_in_words(step)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from friend_training.runs.steps import (
     Evaluate,
     FindThresholds,
     Label,
+    MeasureAgreement,
     MethodStep,
     Select,
     Step,
@@ -13,6 +14,7 @@ from friend_training.runs.steps import (
     Tidy,
     Train,
     TrainTogether,
+    WeighFriends,
 )
 
 _PREPARED = {
@@ -48,6 +50,10 @@ def step_in_words(step: Step) -> str:
             return f"scoring {task} on dev, iteration {iteration}"
         case Label(iteration, shard):
             return f"labelling the pool, iteration {iteration}, shard {shard}"
+        case MeasureAgreement(iteration):
+            return f"measuring on dev what friends agree on, iteration {iteration}"
+        case WeighFriends(iteration):
+            return f"weighing the friends' words on dev, iteration {iteration}"
         case FindThresholds(iteration):
             return f"finding thresholds on dev, iteration {iteration}"
         case Select(iteration):

@@ -142,7 +142,7 @@ class MethodStep:
         return f"{self.method}/{self.step.name}"
 
 
-_FILED: tuple[Any, ...] = (
+STEPS: tuple[Any, ...] = (
     TrainTogether,
     Train,
     Evaluate,
@@ -159,7 +159,7 @@ _FILED: tuple[Any, ...] = (
 
 def parse_step(name: str) -> Step:
     """The step whose file has this name."""
-    for kind in _FILED:
+    for kind in STEPS:
         pattern = re.sub(r"{(\w+)(:\w+)?}", lambda field: rf"(?P<{field[1]}>{_READ[field[1]]})", kind.FILE)
         if found := re.fullmatch(pattern, name):
             values = {key: value if key == "task" else int(value) for key, value in found.groupdict().items()}
