@@ -40,10 +40,11 @@ class CorpusFile(_Entry):
 
 
 class Part(_Entry):
-    """What is read at once: a file, or a folder of column files."""
+    """What is read at once: a file, or a folder of column files; `format` where it is not its dataset's."""
 
     name: str
     files: tuple[CorpusFile, ...]
+    format: str | None = None
 
 
 class Corpus(_Entry):

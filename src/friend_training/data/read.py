@@ -89,6 +89,8 @@ _OF_OURS = re.compile(r'"(turns|predicates)"\s*:')
 
 def _json_format(path: str | Path, line: str) -> str:
     listed = line.lstrip().startswith("[")
+    if not listed and _BEGINS_WITH_DOMAIN.match(_beginning(path)):
+        return "mudoco-domain"
     begin = _beginning(path) if listed or line.strip() == "{" else ""
     if _OF_OURS.search(begin):
         written, command = ("a JSON list", "jq -c '.[]'") if listed else ("JSON over several lines", "jq -c .")
@@ -96,8 +98,6 @@ def _json_format(path: str | Path, line: str) -> str:
     if listed:
         return next((name for mark, name in _LISTS.items() if f'"{mark}"' in begin), "lccc")
     keys = json_object(line).keys()
-    if _BEGINS_WITH_DOMAIN.match(_beginning(path)):
-        return "mudoco-domain"
     if "doc_key" in keys:
         return "mudoco"
     if "QR_REF" in keys:

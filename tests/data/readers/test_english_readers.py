@@ -89,6 +89,9 @@ DOMAIN = {
 def test_a_domain_in_one_file_has_the_rewrites_of_train_and_the_links(tmp_path: Path) -> None:
     path, problems = write(tmp_path, DOMAIN)
     assert sniff(path) == "mudoco-domain"
+    over_lines = tmp_path / "over-lines.json"  # as MuDoCo-QR has them; lists of turns do not make it a file of ours
+    over_lines.write_text(json.dumps(DOMAIN, indent=4), encoding="utf-8")
+    assert sniff(over_lines) == "mudoco-domain"
     rewrites = list(read_mudoco_domain(path, problems))
     assert [(one.dialogue.id, one.rewrite) for one in rewrites] == [
         ("d/turn2", "Your sister ."),
