@@ -330,7 +330,9 @@ def test_an_empty_queue_says_so(tab: Tab) -> None:
     tab.page.click("#queue")
     tab.page.wait_for_function("() => document.getElementById('found').textContent.includes('to look at')")
     while left := tab.page.locator("#units li").count():
-        tab.page.wait_for_selector("#accept")
+        # The unit before it stays in view until this one has come; a key pressed then is of that one.
+        first = tab.page.locator("#units li").first.get_attribute("data-unit")
+        tab.page.wait_for_function("n => document.querySelector('.head .id')?.textContent === n", arg=first)
         tab.page.keyboard.press("a")
         tab.page.wait_for_function("n => document.querySelectorAll('#units li').length === n", arg=left - 1)
     assert "Nothing is left to look at" in tab.page.inner_text("#detail")
