@@ -85,6 +85,7 @@ def test_the_api_page(page: Any) -> None:
     page.goto("/docs")
     page.wait_for_selector(".endpoint")
     shown = page.locator(".endpoint h2 code").all_inner_texts()
-    assert shown == ["/v1/rewrite", "/v1/roles", "/v1/agreement", "/health", "/metrics"]
+    service = ["/v1/rewrite", "/v1/condense", "/v1/roles", "/v1/agreement", "/v1/batch"]
+    assert shown == [*service, "/health", "/metrics"]
     assert page.complaints == []
     assert all(url.startswith("http://127.0.0.1:") for url in page.asked)
