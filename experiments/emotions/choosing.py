@@ -1,6 +1,6 @@
 """How far ways of choosing are from the fixed mix of match and confidence: MELD and CPED, three friends.
 
-python experiments/emotions/choosing.py prints the table of docs/appendix/emotions.md: FDT of every variant of
+python experiments/emotions/choosing.py prints the table of docs/appendix/choosing-emotions.md: FDT of every variant of
 meld-choosing and cped-choosing minus FDT of meld-three and cped-three, on the seeds that both have.
 """
 
