@@ -6,6 +6,8 @@ import pytest
 
 from friend_training import FriendTrainer, label_friendship, tag_friendship
 from friend_training.errors import ConfigError, DataError
+from friend_training.runs.run import Run
+from friend_training.study.folders import method_folder
 from friend_training.study.run_data import TaskData
 from friend_training.trainer.check import Check, check_gold
 from friend_training.types import Text
@@ -45,6 +47,16 @@ def test_with_texts_a_quick_base_answers_and_fit_goes_on_with_it(tmp_path: Path)
     assert before
     friends.fit(POOL, compare=("base", "fdt"))
     assert finished_steps(tmp_path).items() >= before.items()
+
+
+def test_hidden_labels_are_named_to_check_as_to_fit(tmp_path: Path) -> None:
+    """Fit goes on in a folder only with what check got, and nobody says that these texts have no labels."""
+    rows = [{"review": text, "really": "good"} for text in POOL]
+    friends = trainer(tmp_path, seeds=(1,))
+    assert "the texts have no labels" not in str(friends.check(rows, hidden={"mood": "really"}))
+    result = friends.fit(rows, hidden={"mood": "really"}, compare=("base", "fdt"))
+    chosen = Run.open(method_folder(result.runs[1], "fdt")).store.read(1).to_pylist()
+    assert {row["correct"] is None for row in chosen if row["task"] == "mood"} == {False}
 
 
 def test_labels_that_somebody_has_already_need_no_training(tmp_path: Path) -> None:

@@ -129,12 +129,13 @@ class FriendTrainer:
         text: str | None = None,
         words: str | None = None,
         id: str | None = None,
+        hidden: Mapping[str, str] | None = None,
     ) -> Check:
         """What can be known before training: print it.
 
-        Without a pool that is what gold says. With the texts that `fit` will get, Base is trained with the first seed,
-        which fit goes on with, and answers for some of them. With `first` and `second`, labels that somebody has for
-        these texts already, nothing is trained or written.
+        Without a pool that is what gold says. With the texts and columns that `fit` will get, Base is trained with the
+        first seed, which fit goes on with, and answers for some of them. With `first` and `second`, labels that
+        somebody has for these texts already, nothing is trained or written.
         """
         if first is not None or second is not None:
             if first is None or second is None or pool is None:
@@ -148,9 +149,10 @@ class FriendTrainer:
                 "agreement of predictions, chance agreement (ε), collapse and cost: check(texts) trains a quick Base"
             )
             return Check(tuple(gold), unknown=(*unknown, without))
-        unknown.append("how many pseudo-labels will be right: the texts have no labels")
+        if not hidden:
+            unknown.append("how many pseudo-labels will be right: the texts have no labels")
         with computing_in(self.threads):
-            return self._checked(gold, self._prepared(pool, Columns(text, words, id), ("base",)), unknown)
+            return self._checked(gold, self._prepared(pool, Columns(text, words, id, hidden), ("base",)), unknown)
 
     def _only_friendship(self) -> Friendship:
         match self.friendships:
