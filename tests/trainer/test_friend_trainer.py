@@ -46,6 +46,15 @@ def test_the_printed_result_has_table_differences_and_warnings(result: FriendTra
     assert all(f"Warning: {warning}" in told for warning in result.warnings)
 
 
+def test_in_a_notebook_the_printed_result_is_plain_text_too(
+    result: FriendTrainingResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = str(result)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(result) == plain
+
+
 def test_a_dataframe_of_the_results(result: FriendTrainingResult) -> None:
     frame = result.to_pandas()
     assert list(frame.columns) == ["seed", "method", "task", "metric", "value"]

@@ -90,7 +90,8 @@ class FriendTrainingResult:
         ]
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False)
+        plain = {"force_terminal": False, "force_jupyter": False}  # kernels of notebooks ask for colours
+        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, **plain)
         with console.capture() as shown:
             console.print(to_rich(comparison_table(self.results)))
             reasons = [f"{METHODS[name].title}: –, {reason}" for name, reason in self.left_out.items()]
