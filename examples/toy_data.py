@@ -7,7 +7,7 @@ import csv
 import json
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -56,12 +56,15 @@ def sentences(count: int, seed: int) -> list[dict[str, Any]]:
     return made
 
 
-def tiny_encoder(folder: Path) -> Path:
-    """An encoder that knows the words of this page and nothing else: an example needs no download."""
+WORDS = [*GOOD, *BAD, *PEOPLE, *PLACES, *FILLERS, *MOVES, *WORKS, "with"]
+
+
+def tiny_encoder(folder: Path, words: Iterable[str] = WORDS) -> Path:
+    """An encoder that knows these words, by default those of this page, and nothing else: it needs no download."""
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
-    words = sorted({word.lower() for word in [*GOOD, *BAD, *PEOPLE, *PLACES, *FILLERS, *MOVES, *WORKS, "with"]})
-    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate([*SPECIAL, *words])}, "[UNK]"))
+    known = sorted({word.lower() for word in words})
+    tokenizer = Tokenizer(WordLevel({word: number for number, word in enumerate([*SPECIAL, *known])}, "[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = Lowercase(), Whitespace()
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
     named = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
