@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real test-browser bench lint docs screenshots release-check clean
+.PHONY: demo test test-real test-browser bench lint docs notebooks screenshots release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -47,6 +47,12 @@ docs: $(INSTALLED)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
 	$(BIN)/python .ci/reference.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # with --quiet it would count no warnings
+
+# The notebooks, run from the first cell to the last and saved with what they print; NOTEBOOK=two-classifiers runs one.
+notebooks: $(INSTALLED)
+	$(BIN)/python .ci/notebooks.py $(NOTEBOOK)
+	$(BIN)/ruff check notebooks
+	$(BIN)/ruff format --check notebooks
 
 # What has to hold before a version is given away: wheel, source distribution, version, links and code of the pages.
 release-check: $(INSTALLED)

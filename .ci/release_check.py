@@ -76,7 +76,9 @@ def contents(sdist: Path) -> Iterator[str]:
         names = {name.partition("/")[2] for name in opened.getnames()}
     yield from (f"the source distribution has no {page}" for page in PAGES if page not in names)
     yield from (
-        f"the source distribution has no {folder}/" for folder in ("docs", "configs", "examples") if folder not in names
+        f"the source distribution has no {folder}/"
+        for folder in ("docs", "configs", "examples", "notebooks")
+        if folder not in names
     )
 
 
