@@ -90,8 +90,8 @@ class FriendTrainingResult:
         ]
 
     def __str__(self) -> str:
-        plain = {"force_terminal": False, "force_jupyter": False}  # kernels of notebooks ask for colours
-        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, **plain)
+        # Kernels of notebooks ask for colours, and rich would take this for a notebook's own output.
+        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, force_terminal=False, force_jupyter=False)
         with console.capture() as shown:
             console.print(to_rich(comparison_table(self.results)))
             reasons = [f"{METHODS[name].title}: –, {reason}" for name, reason in self.left_out.items()]
