@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from friend_training.cli.__main__ import STOPPED
-from friend_training.cli.options import listed, listed_seeds, tell_page
+from friend_training.cli.options import DataDir, listed, listed_seeds, tell_page
 from friend_training.errors import ConfigError, DataError
 from friend_training.report.names import duration
 from friend_training.report.progress import watching
@@ -240,7 +240,7 @@ def experiment(
         str | None, typer.Option(help="Only these methods, such as sst,fdt, and what they start from.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="So many runs at once, each in a process of its own.")] = 1,
-    data_dir: Annotated[Path | None, typer.Option(help="The folder of public datasets.")] = None,
+    data_dir: DataDir = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be run and how long it will take.")
     ] = False,
