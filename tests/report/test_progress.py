@@ -1,6 +1,7 @@
 """What is seen of a run while it runs: words, plain lines, bars; and that watching changes nothing."""
 
 import io
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,14 @@ from rich.console import Console
 from friend_training.core.task import FitPlan
 from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
-from friend_training.experiments.estimate import modelled, whole_run
+from friend_training.experiments.estimate import modelled, step_seconds, whole_run
 from friend_training.nn.training import TrainingSettings
 from friend_training.report import progress
 from friend_training.report.names import step_in_words
 from friend_training.report.progress import Ahead, counting, watching
 from friend_training.runs.progress import Pace, PaceListener
 from friend_training.runs.steps import STEPS, Evaluate, Label, MethodStep, Prepare, Select, Step, Tidy, Train
-from friend_training.study.config import find_config
+from friend_training.study.config import find_config, parse_config
 from friend_training.tasks.csrl.task import csrl_task
 
 
@@ -115,7 +116,7 @@ def test_the_time_left_is_that_of_the_whole_run() -> None:
     ahead.finished(sst[0])
     assert ahead.left() == 0
     assert ahead.share() == 1
-    assert "left of the whole run" in ahead.words()
+    assert ahead.words() == "about 10 s left"
 
 
 def test_the_whole_run_has_a_bar_and_a_log_says_what_is_left() -> None:
@@ -128,9 +129,31 @@ def test_the_whole_run_has_a_bar_and_a_log_says_what_is_left() -> None:
                 listener.started(step)
                 listener.advanced(step, 1, 2)
                 listener.finished(step)
-        assert "left of the whole run" in out.getvalue()
-        assert ("the whole run " in out.getvalue()) == terminal
+        assert ("the whole run: about" if terminal else "left of the whole run") in out.getvalue()
         assert "tidying" not in out.getvalue(), "nothing to wait for is announced"
+
+
+def test_the_time_left_is_told_in_a_terminal_of_80_columns() -> None:
+    out = io.StringIO()
+    with watching(Console(file=out, force_terminal=True, width=80), find_config("demo")) as listener:
+        step = MethodStep("joint-bridge", Label(1, 0))
+        listener.planned([step], [])
+        listener.started(step)
+        listener.advanced(step, 1, 2)
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", out.getvalue())
+    assert re.search(r"the whole run: about \d+ (min|s)( \d+ s)? left", shown)
+    assert "joint labels, bridge alone: labelling the pool, iteration 1" in shown
+
+
+def test_classifiers_of_scikit_learn_are_not_expected_to_take_the_time_of_networks() -> None:
+    text = """{name: reviews, methods: [base, sst, fdt], pool: {file: pool.csv},
+    tasks: {good: {kind: estimator, gold: a.csv, dev: a.csv, test: a.csv, label: good},
+            stars: {kind: %s, gold: b.csv, dev: b.csv, test: b.csv, label: stars}},
+    friendships: [{first: stars, second: good, means: {}}]}"""
+    lone = parse_config(text % "estimator", "here")
+    mixed = parse_config(text % "text-classification, encoder: x", "here")
+    assert whole_run(lone) < 20 < whole_run(mixed)
+    assert sum(step_seconds(lone, MethodStep("base", Train(task, 0))) for task in lone.sections) < 2
 
 
 def test_watching_changes_nothing(tiny_encoder: Path) -> None:

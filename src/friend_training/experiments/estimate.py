@@ -29,7 +29,9 @@ from friend_training.study.data import POOL_SEED
 from friend_training.study.methods import BUDGET
 from friend_training.study.resources import asks_bridge, resource_steps
 from friend_training.study.sections import (
+    AnswerFileConfig,
     Config,
+    EstimatorConfig,
     FileDataConfig,
     HanlpBridgeConfig,
     LtpBridgeConfig,
@@ -50,8 +52,9 @@ class Rates:
     answer: float
 
 
-RATES = {"scratch": Rates(0.125, 0.0025), "pretrained": Rates(0.6, 0.01)}
-"""Measured on two cores with two runs side by side: 2 layers × 128 from scratch, ernie-3.0-nano (4 × 312)."""
+RATES = {"scratch": Rates(0.125, 0.0025), "pretrained": Rates(0.6, 0.01), "no network": Rates(0.0005, 0.0002)}
+"""Measured on two cores with two runs side by side: 2 layers × 128 from scratch, ernie-3.0-nano (4 × 312), and
+scikit-learn's classifiers, which take no steps: a fit takes some tenths of a second."""
 
 SCRATCH_SIZE = 2 * 128
 PRETRAINED_SIZE = 4 * 312**2
@@ -128,41 +131,40 @@ def modelled(config: Config, method: str) -> float:
     spec = METHODS[method]
     if spec.procedure == "score-only":
         return 0.0
-    rates = _rates(config)
-    base: int = sum(section.base_steps for section in config.sections.values())
-    updates: int = config.iterations * sum(section.update_steps for section in config.sections.values())
+    base = sum(section.base_steps * _rates(config, task).step for task, section in config.sections.items())
+    updates = config.iterations * sum(
+        section.update_steps * _rates(config, task).step for task, section in config.sections.items()
+    )
     if spec.procedure in ("base", "multitask"):
-        steps, labelled, scored = float(base * (BUDGET if spec.all_gold else 1)), 0, 1
+        training, labelled, scored = base * (BUDGET if spec.all_gold else 1), 0, 1
     else:
-        steps = updates * spec.step_cost + (base if spec.from_encoder else 0)
+        training = updates * spec.step_cost + (base if spec.from_encoder else 0)
         labelled, scored = config.iterations * spec.label_parts * _pool(config), config.iterations + 1
-    dev, test = _dev(config), _test(config)
-    answers = labelled + len(config.sections) * (scored * dev + test)
-    return steps * rates.step + answers * rates.answer
+    tested = scored * _dev(config) + _test(config)
+    return training + labelled * _answer(config) + tested * sum(_rates(config, task).answer for task in config.sections)
 
 
 def step_seconds(config: Config, step: MethodStep | Prepare) -> float:
     """Seconds of one step, by what it trains, labels or scores."""
-    rates = _rates(config)
     if isinstance(step, Prepare):
         training = step.name.startswith(("bridge", "informed")) and isinstance(config, CaseStudyConfig)
         return _resources(config) if training else _SMALL
     spec = METHODS[step.method]
     match step.step:
         case Train(task, iteration) if task in config.sections:
-            section = config.sections[task]
+            section, rates = config.sections[task], _rates(config, task)
             if iteration:
                 return float(section.update_steps * spec.step_cost * rates.step)
             own = step.method == "base" or spec.from_encoder
             return float(section.base_steps * rates.step) if own else _SMALL
         case TrainTogether():
-            return float(sum(section.base_steps for section in config.sections.values()) * rates.step)
+            return sum(section.base_steps * _rates(config, task).step for task, section in config.sections.items())
         case Label():
-            return spec.label_parts * min(config.shard_size, _pool(config)) * rates.answer
-        case Evaluate():
-            return _dev(config) * rates.answer
-        case Test():
-            return _test(config) * rates.answer
+            return spec.label_parts * min(config.shard_size, _pool(config)) * _answer(config)
+        case Evaluate(task):
+            return _dev(config) * _rates(config, task).answer
+        case Test(task):
+            return _test(config) * _rates(config, task).answer
         case _:
             return _SMALL
 
@@ -171,9 +173,18 @@ _SMALL = 0.1
 """Seconds of a step that copies, chooses or tidies up."""
 
 
-def _rates(config: Config) -> Rates:
+def _answer(config: Config) -> float:
+    """Seconds of labelling one input: by the slowest of the tasks, as RATES were measured."""
+    return max(_rates(config, task).answer for task in config.sections)
+
+
+def _rates(config: Config, task: str) -> Rates:
     if not isinstance(config, CaseStudyConfig):
-        return RATES["scratch" if _in_words_alone(config) else "pretrained"]
+        section = config.sections[task]
+        if isinstance(section, EstimatorConfig | AnswerFileConfig):
+            return RATES["no network"]
+        alone = isinstance(section, SentenceTaskConfig) and section.encoder is None
+        return RATES["scratch" if alone else "pretrained"]
     rates = RATES[config.encoder.kind]
     size = config.tasks.csrl.training.batch_size / BATCH_SIZE
     encoder = encoder_size(config)
@@ -218,7 +229,7 @@ def _resources(config: Config) -> float:
     if not isinstance(config, CaseStudyConfig) or config.bridge.kind != "trained":
         return 0.0
     trainings = [step for step in resource_steps(config) if step != Prepare("encoder")]
-    return config.bridge.steps * _rates(config).step * len(trainings)
+    return config.bridge.steps * _rates(config, "csrl").step * len(trainings)
 
 
 def _pool(config: Config) -> int:

@@ -37,7 +37,7 @@ def counting(console: Console, words: str) -> Iterator[Callable[[int, int], None
         yield lambda done, total: None
         return
     with _bars(console) as bars:
-        bar = bars.add_task(words, total=None, left="")
+        bar = bars.add_task(words, total=None)
         yield lambda done, total: bars.update(bar, completed=done, total=total)
 
 
@@ -95,10 +95,10 @@ class Ahead:
         return gone / (gone + left) if gone + left else 1.0
 
     def words(self, step: Step | None = None, share: float = 0.0) -> str:
-        """'about 2 min 10 s left of the whole run'."""
+        """'about 2 min 10 s left'."""
         left = self.left(step, share)
         rounded = 10 * max(1, round(left / 10)) if left < 600 else 60 * round(left / 60)
-        return f"about {duration(rounded)} left of the whole run"
+        return f"about {duration(rounded)} left"
 
 
 def works(step: Step) -> bool:
@@ -122,7 +122,7 @@ class PlainLines:
             self._ahead.planned(steps, finished)
             first = steps[0] if steps else None
             if isinstance(first, MethodStep) and len(self._finished_before) < len(steps):
-                self._print(f"{method_in_words(first.method)}: {self._ahead.words()}")
+                self._print(f"{method_in_words(first.method)}: {self._ahead.words()} of the whole run")
 
     def started(self, step: Step) -> None:
         self._began, self._pace = time.perf_counter(), ""
@@ -160,10 +160,10 @@ class Bars:
         first = steps[0] if steps else None
         words = f"{method_in_words(first.method)}, all steps" if isinstance(first, MethodStep) else "encoder and bridge"
         if self._ahead is None:
-            self._whole = self._bars.add_task(words, total=len(steps), left="")
+            self._whole = self._bars.add_task(words, total=len(steps))
             return
         self._ahead.planned(steps, finished)
-        self._whole = self._bars.add_task("the whole run", total=1.0, left="")
+        self._whole = self._bars.add_task("", total=1.0)
         self._tell(None, 0.0)
 
     def paced(self, step: Step, pace: Pace) -> None:
@@ -173,7 +173,7 @@ class Bars:
     def started(self, step: Step) -> None:
         if works(step):
             self._words = step_in_words(step)
-            self._step = self._bars.add_task(self._words, total=None, left="")
+            self._step = self._bars.add_task(self._words, total=None)
 
     def advanced(self, step: Step, done: int, total: int) -> None:
         if self._step is not None:
@@ -192,8 +192,8 @@ class Bars:
 
     def _tell(self, step: Step | None, share: float) -> None:
         if self._ahead is not None and self._whole is not None:
-            words = self._ahead.words(step, share)
-            self._bars.update(self._whole, completed=self._ahead.share(step, share), left=words)
+            words = f"the whole run: {self._ahead.words(step, share)}"
+            self._bars.update(self._whole, completed=self._ahead.share(step, share), description=words)
 
 
 def pace_in_words(pace: Pace) -> str:
@@ -203,10 +203,5 @@ def pace_in_words(pace: Pace) -> str:
 
 
 def _bars(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=16),
-        TextColumn("{task.fields[left]}"),
-        console=console,
-        transient=True,
-    )
+    """The bar stands first: where a terminal is narrow, only the end of the words is cut."""
+    return Progress(BarColumn(bar_width=16), TextColumn("{task.description}"), console=console, transient=True)
