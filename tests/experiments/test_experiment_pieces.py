@@ -121,7 +121,7 @@ def test_what_has_a_result_is_not_left(tmp_path: Path) -> None:
         ("at: {csrl: 10", "at: {srl: 10", "vary.0.at.srl"),
         ("methods: [base, fdt, sst-as-many]", "methods: [base, magic]", "there is no such method"),
         ("seeds: [1, 2]", "seeds: []", "seeds: "),
-        ("title: Varied", "titel: Varied", "titel: Extra inputs"),
+        ("title: Varied", "titel: Varied", "line 2, titel: there is no such setting; did you mean 'title'"),
         ("title: Varied", "figure: 3d\ntitle: Varied", "'thresholds', 'strength' or 'co-updating'"),
         ("title: Varied", "title: [", "not valid YAML"),
     ],

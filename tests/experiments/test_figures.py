@@ -137,7 +137,7 @@ def test_what_cannot_be_drawn(tmp_path: Path) -> None:
     for kind in (None, "strength"):
         with pytest.raises(DataError, match="no results to draw yet"):
             panels(write(tmp_path, kind, []))
-    with pytest.raises(ConfigError, match="figure: Input should be 'thresholds', 'strength' or 'co-updating'"):
+    with pytest.raises(ConfigError, match="figure: expected 'thresholds', 'strength' or 'co-updating'"):
         panels(write(tmp_path, "pie", []))
     twice = [record(name, {"csrl": 10}, "fdt", 1, 20) for name in ("a", "b")]
     with pytest.raises(DataError, match="two results of fdt, seed 1, stand at one place"):

@@ -113,7 +113,7 @@ def test_engines() -> None:
     assert make_engine(ray, "cpu") == RayEngine("auto", None)
     with pytest.raises(ConfigError, match="engine"):
         tiny_config("engine={kind: spark}")
-    with pytest.raises(ConfigError, match=r"engine.local.workers"):
+    with pytest.raises(ConfigError, match=r"engine.workers: expected 1 or more"):
         tiny_config("engine.workers=0")
 
 
@@ -139,9 +139,9 @@ def _without(setting: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "named"),
     [
-        ("name: tiny", "", "name: this setting is missing$"),
+        ("name: tiny", "", "name: this setting is missing \\("),
         ("threads: 1", "threads: none", "threads: .*given: 'none'"),
-        ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold\.number: .*less than or equal to 1"),
+        ("pick_threshold: 0.0", "pick_threshold: 1.5", r"tasks.csrl.pick_threshold: expected at most 1"),
         ("methods: [base, fdt]", "methods: [base, magic]", "methods.1: .*given: 'magic'"),
         ("kind: synthetic", "kind: imaginary", "data: .*'synthetic'"),
     ],
@@ -183,7 +183,7 @@ def test_the_paper_s_settings_are_the_paper_s() -> None:
 
 def test_a_finder_comes_with_its_parser() -> None:
     paper = CONFIGS / "paper" / "few-shot.yaml"
-    with pytest.raises(ConfigError, match=r"data.public.ltp: .*name its folder"):
+    with pytest.raises(ConfigError, match=r"data.ltp: .*name its folder"):
         load_config(paper, ["data.finder=ltp-verbs"])
     with pytest.raises(ConfigError, match=r"bridge: .*must be hanlp too"):
         load_config(paper, ["bridge={kind: ltp, source: x}"])
@@ -280,8 +280,8 @@ def test_a_wrong_set_is_refused(override: str, named: str) -> None:
     ("content", "named"),
     [
         (b"name: [", "not valid YAML"),
-        (b"- a\n- b\n", "this is list"),
-        (b"", "this is NoneType"),
+        (b"- a\n- b\n", "found \"\\['a', 'b'\\]\""),
+        (b"", "this is empty"),
         (b"name: \xff\xfe", "UTF-8"),
     ],
 )

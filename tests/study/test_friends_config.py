@@ -292,9 +292,9 @@ def test_answers_that_cannot_be_read_are_told_before_a_run_is_begun(folder: Path
             " {first: emotion, second: polarity, means: learned}]",
             "'emotion-polarity' is the name of two of them",
         ),
-        ("friendships=[{first: emotion, second: polarity, name: ../x, means: learned}]", "should match pattern"),
+        ("friendships=[{first: emotion, second: polarity, name: ../x, means: learned}]", "expected text of the form"),
         ('pool.file="a\\0b"', "a control character"),
-        ("tasks={../x: {kind: estimator}}", "should match pattern"),
+        ("tasks={../x: {kind: estimator}}", "expected text of the form"),
     ],
 )
 def test_names_that_lead_nowhere_or_out_are_refused(change: str, message: str) -> None:

@@ -89,12 +89,12 @@ def test_silence_counts_as_wrong():
     ("lines", "message"),
     [
         (["{"], r"said.jsonl:1: "),
-        ([{"id": "a", "label": "good"}, {"id": "b"}], r"said.jsonl:2: label: Field required"),
-        ([{"id": "a", "label": "good", "confidence": 1.5}], r"said.jsonl:1: confidence: .*less than or equal to 1"),
-        ([{"id": "a", "label": "good", "sure": 1}], r"said.jsonl:1: sure: Extra inputs are not permitted"),
+        ([{"id": "a", "label": "good"}, {"id": "b"}], r"said.jsonl:2: label: is missing"),
+        ([{"id": "a", "label": "good", "confidence": 1.5}], r"said.jsonl:1: confidence: expected at most 1"),
+        ([{"id": "a", "label": "good", "sure": 1}], r"said.jsonl:1: sure: is not a field that is known here"),
         ([{"id": "a", "label": "x"}, {"id": "a", "label": "y"}], r"said.jsonl:2: a second answer for 'a'"),
-        (['{"id": "a", "label": ' + "[" * 100_000], r"said.jsonl:1: Invalid JSON: recursion limit"),
-        (['{"id": "a", "label": "\\ud83d"}'], r"said.jsonl:1: Invalid JSON: "),
+        (['{"id": "a", "label": ' + "[" * 100_000], r"said.jsonl:1: broken JSON \(recursion limit"),
+        (['{"id": "a", "label": "\\ud83d"}'], r"said.jsonl:1: broken JSON "),
         ([{"id": "a" * 2_000_000, "label": "x"}], r"said.jsonl:1: a line of more than 1,048,576 bytes; at most"),
     ],
 )
@@ -121,11 +121,11 @@ def test_a_csv_file_has_the_same_names_as_columns(tmp_path):
     ("lines", "message"),
     [
         (["id,polarity", "a,good"], r"said.csv:1: columns are id, polarity; expected id, label and perhaps confidence"),
-        (["id,label,confidence", "a,good,2"], r"said.csv:2: confidence: .*less than or equal to 1"),
+        (["id,label,confidence", "a,good,2"], r"said.csv:2: confidence: expected at most 1"),
         (["id,label", "a,good,really"], r"said.csv:2: too many cells"),
         (["id,label", "a,good", "a,bad"], r"said.csv:3: a second answer for 'a'"),
         (["id,label,label", "a,good,bad"], r"said.csv:1: columns are id, label, label; expected"),
-        (["id,label,confidence", "a,good," + "[" * 100_000], r"said.csv:2: confidence: Input should be a valid number"),
+        (["id,label,confidence", "a,good," + "[" * 100_000], r"said.csv:2: confidence: expected a number"),
         (["id,label", 'a,"' + "b\n" * 100_000], r"said.csv:2: broken CSV: field larger than field limit"),
     ],
 )
@@ -156,7 +156,7 @@ def test_labels_may_have_parts(tmp_path):
         assert whole.evaluate(gold)["accuracy"] == 0.0
         by_word = AnswerFile("file", path, label_type=Tags, metric="span_f1", scores=token_scores)
         assert by_word.evaluate(gold)["accuracy"] == 50.0
-    with pytest.raises(DataError, match=r"said.jsonl:1: label.*: Input should be"):
+    with pytest.raises(DataError, match=r"said.jsonl:1: label.*: expected"):
         AnswerFile("file", lines, label_type=int)
 
 

@@ -7,6 +7,7 @@ friendship   two translations into a common space and a matcher (Eq. 4); several
 selector     the augmented selector (Eq. 5): rules, thresholds, balance, and the reason for every decision
 pool         unlabeled inputs, in memory or in shards
 limits       how large a file from elsewhere may be; YAML read without surprises
+expected     what is wrong with a value that was checked, in our words
 """
 
 from typing import TYPE_CHECKING

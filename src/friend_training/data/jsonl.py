@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from friend_training.core.expected import expected
 from friend_training.core.limits import Limits
 from friend_training.data.text_io import NamesOnDisk, Problems, check_nesting, check_texts, numbered_lines, shown
 from friend_training.errors import DataError
@@ -464,6 +465,6 @@ def _explanation(error: ValidationError) -> str:
         return f"unknown field {place!r}"
     if first["type"] == "missing":
         return f"the field {place!r} is missing"
-    message = first["msg"].removeprefix("Value error, ")
+    message = expected(first)
     given = "" if first["type"] == "value_error" else f", got {shown(first['input'])}"
     return f"{place}: {message}{given}" if place else f"{message}{given}"

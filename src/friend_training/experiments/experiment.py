@@ -102,7 +102,7 @@ def load_experiment(folder: str | Path) -> Experiment:
     try:
         experiment = Experiment.model_validate(read_yaml(text, str(path)))
     except ValidationError as error:
-        raise settings_refused(error, str(path)) from None
+        raise settings_refused(error, str(path), Experiment, text) from None
     for number, variant in enumerate(experiment.vary):
         tasks = find_config(experiment.config, experiment.set, folder=folder).sections if variant.at else {}
         for name in variant.at.keys() - tasks.keys():

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from friend_training.analysis.agreement import agreement_report
 from friend_training.analysis.error_rates import binomial_standard_error, corrected_error_rate
+from friend_training.core.expected import expected
 from friend_training.core.friendship import Friendship
 from friend_training.core.task import Prediction, draws
 from friend_training.errors import ConfigError, DataError
@@ -64,8 +65,8 @@ def read_predictions(path: Path) -> Predicted:
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"][:1])
-            expected = 'expected a line such as {"id": "12.3", "label": "joy", "confidence": 0.8, "gold": "joy"}'
-            message = f"{where + ': ' if where else ''}{problem['msg']}; {expected}"
+            such = 'expected a line such as {"id": "12.3", "label": "joy", "confidence": 0.8, "gold": "joy"}'
+            message = f"{where + ': ' if where else ''}{expected(problem)}; {such}"
             raise DataError(message, path=path, line=number) from None
         if read.id in found:
             raise DataError(f"a second prediction for {read.id!r}", path=path, line=number)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from friend_training.core.expected import expected
 from friend_training.core.friendship import Friendship
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Prediction, Task
@@ -156,7 +157,7 @@ def _read(kind: Any, given: Mapping[str, Any], number: int) -> Any:
         return TypeAdapter(kind).validate_python({"id": str(number), **known})
     except ValidationError as error:
         problem = error.errors()[0]
-        raise DataError(f"input {number}: {'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+        raise DataError(f"input {number}: {'.'.join(map(str, problem['loc']))}: {expected(problem)}") from None
 
 
 def chunks(inputs: Sequence[Any]) -> Iterator[list[Any]]:

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from friend_training.core.expected import expected
 from friend_training.core.selector import Decisions, Reason
 from friend_training.errors import DataError
 from friend_training.runs.files import one_at_a_time, write_text
@@ -72,7 +73,7 @@ def read_corrections(folder: str | Path) -> list[Correction]:
         except ValidationError as error:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
-            raise DataError(f"not a correction: {where}: {problem['msg']}", path=path, line=number) from None
+            raise DataError(f"not a correction: {where}: {expected(problem)}", path=path, line=number) from None
         if (correction.label is not None) != (correction.verdict in ("accepted", "corrected")):
             raise DataError("accepted and corrected units have a label, the others none", path=path, line=number)
         found.append(correction)
@@ -107,7 +108,7 @@ def rulings(folder: str | Path, label_types: Mapping[str, Any]) -> dict[str, dic
             try:
                 label = adapter.dump_json(adapter.validate_json(json.dumps(correction.label))).decode()
             except ValidationError as error:
-                message = f"{where}: not a label of this task: {error.errors()[0]['msg']}"
+                message = f"{where}: not a label of this task: {expected(error.errors()[0])}"
                 raise DataError(message, path=folder / CORRECTIONS) from None
         found[task][unit] = Ruling(_REASONS[correction.verdict], label)
     return found

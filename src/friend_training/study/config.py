@@ -17,6 +17,7 @@ import yaml
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
+from friend_training.core.expected import did_you_mean
 from friend_training.core.friendship import Aggregation
 from friend_training.core.limits import read_yaml
 from friend_training.errors import ConfigError
@@ -47,6 +48,8 @@ from friend_training.study.sections import (
     TrainedBridgeConfig,
     TrainingConfig,
     WordEncoderConfig,
+    kinds_of,
+    sections_in,
     settings_refused,
 )
 
@@ -283,20 +286,25 @@ def parse_config(text: str, where: str, overrides: Sequence[str] = (), *, whole:
     """A config from YAML; one that was written `whole`, by a run, may be older than what it leaves out."""
     values = read_yaml(text, where)
     if not isinstance(values, dict):
-        raise ConfigError(f"{where}: a config is a mapping of settings, this is {type(values).__name__}")
-    values = pair_by_kinds(current_form(complete_form(values) if whole else values))
+        found = "this is empty" if values is None else f"found {str(values)[:60]!r}"
+        raise ConfigError(f"{where}: a config is a mapping of settings, such as 'name: reviews'; {found}")
+    try:
+        values = pair_by_kinds(current_form(complete_form(values) if whole else values))
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
     for override in overrides:
         values = current_form(_override(values, override))
-    return checked_config(values, where)
+    return checked_config(values, where, "" if overrides else text)
 
 
-def checked_config(values: Mapping[str, Any], where: str) -> Config:
-    """The config of some settings; `where` is what messages call them."""
+def checked_config(values: Mapping[str, Any], where: str, text: str = "") -> Config:
+    """The config of some settings; `where` is what messages call them, `text` the YAML that has them."""
     values = pair_by_kinds(values)
+    kind = _kind_of(values)
     try:
-        return _kind_of(values).model_validate(values)
+        return kind.model_validate(values)
     except ValidationError as error:
-        raise settings_refused(error, where) from None
+        raise settings_refused(error, where, kind, text) from None
 
 
 def _kind_of(values: Mapping[str, Any]) -> type[CaseStudyConfig] | type[FriendsConfig]:
@@ -333,11 +341,11 @@ def _changed(
     first, *rest = path
     fields = _fields(values, sections)
     if first not in fields:
-        here = f"; here are {', '.join(fields)}" if fields else ""
+        here = did_you_mean(first, fields) or (f"; here are {', '.join(fields)}" if fields else "")
         raise ConfigError(f"--set {override}: there is no setting {override.partition('=')[0]!r}{here}")
     if not rest:
         return {**values, first: value}
-    default, inner = fields[first].default, _sections(fields[first].annotation)
+    default, inner = fields[first].default, sections_in(fields[first].annotation)
     before = values.get(first, default.model_dump(mode="json") if isinstance(default, Section) else {})
     if get_origin(fields[first].annotation) is dict:  # sections by names of the user's own
         return {**values, first: _changed_in(before, rest, value, inner, override)}
@@ -349,7 +357,8 @@ def _changed_in(
 ) -> dict[str, Any]:
     name, *rest = path
     if name not in named:
-        raise ConfigError(f"--set {override}: there is no {name!r}; here are {', '.join(named)}")
+        meant = did_you_mean(name, named) or f"; here are {', '.join(named)}"
+        raise ConfigError(f"--set {override}: there is no {name!r}{meant}")
     return {**named, name: _changed(named[name], rest, value, sections, override) if rest else value}
 
 
@@ -357,20 +366,8 @@ def _fields(values: Any, sections: Sequence[type[Section]]) -> dict[str, FieldIn
     """The settings that a section can have, of its kind if it says which one it is."""
     if not isinstance(values, dict):
         return {}
-    kinds = {section: get_args(section.model_fields["kind"].annotation) for section in sections if _has_kind(section)}
-    chosen = [section for section, names in kinds.items() if values.get("kind") in names] or sections
+    chosen = [section for section in sections if values.get("kind") in kinds_of(section)] or sections
     return {name: field for section in chosen for name, field in section.model_fields.items()}
-
-
-def _has_kind(section: type[Section]) -> bool:
-    return "kind" in section.model_fields
-
-
-def _sections(annotation: Any) -> list[type[Section]]:
-    """All sections that a setting's type allows."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return [annotation]
-    return [section for part in get_args(annotation) for section in _sections(part)]
 
 
 # The configs that come with the package, found wherever it is installed: those that need no file of anybody's own.

@@ -5,9 +5,10 @@ The sentence below a setting is its description: `friend-train config show` prin
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
+import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -20,8 +21,10 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 
 from friend_training.core import selector
+from friend_training.core.expected import did_you_mean, expected
 from friend_training.errors import ConfigError
 from friend_training.methods.registry import METHODS
 
@@ -50,19 +53,77 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
-def settings_refused(error: ValidationError, where: str) -> ConfigError:
-    """All settings of a file that cannot be used: which, why, and what was given."""
-    lines = [f"  {_refused(found)}" for found in error.errors()]
+def settings_refused(error: ValidationError, where: str, settings: type[Section], text: str = "") -> ConfigError:
+    """All settings of a file that cannot be used: on which line of its text, why, and what was given."""
+    node = yaml.compose(text, Loader=yaml.SafeLoader) if text else None
+    lines = list(dict.fromkeys(f"  {_refused(found, settings, node)}" for found in error.errors()))
     return ConfigError(f"{where}: {len(lines)} setting(s) cannot be used:\n" + "\n".join(lines))
 
 
-def _refused(found: Any) -> str:
-    name, message = ".".join(str(part) for part in found["loc"]), found["msg"].removeprefix("Value error, ")
-    if not name:  # of several settings together: it names them itself
-        return str(message)
-    if found["type"] == "missing":  # what is given is all that stands around it
-        return f"{name}: this setting is missing"
-    return f"{name}: {found['msg']} (given: {_shown(found['input'])})"
+def _refused(found: Any, settings: type[Section], node: yaml.Node | None) -> str:
+    parts, known = _place(found, settings)
+    missing = found["type"] == "missing"
+    line = None if missing and len(parts) == 1 else _line_of(node, parts[:-1] if missing else parts)
+    name = ("" if line is None else f"line {line}, ") + ".".join(str(part) for part in parts)
+    if not parts:  # of several settings together: it names them itself
+        return expected(found)
+    if missing:
+        purpose = " ".join((known[str(parts[-1])].description or "").split()) if parts[-1] in known else ""
+        return f"{name}: this setting is missing{f' ({purpose})' if purpose else ''}"
+    if found["type"] == "extra_forbidden":
+        meant = did_you_mean(parts[-1], known) or f"; here are {', '.join(known)}"
+        return f"{name}: there is no such setting{meant}"
+    given = found["ctx"]["tag"] if found["type"] == "union_tag_invalid" else found["input"]
+    return f"{name}: {expected(found)} (given: {_shown(given)})"
+
+
+def _place(found: Any, settings: type[Section]) -> tuple[list[str | int], dict[str, FieldInfo]]:
+    """Where something is wrong as a file has it, without the kinds that pydantic tried, and the settings there."""
+    sections, named = [settings], False
+    known: dict[str, FieldInfo] = {}
+    parts: list[str | int] = []
+    for part in found["loc"]:
+        known = {name: field for section in sections for name, field in section.model_fields.items()}
+        kinds = [section for section in sections if part in kinds_of(section)]
+        if part in known and not named:
+            annotation = known[part].annotation
+            sections, named = sections_in(annotation), get_origin(annotation) is dict
+        elif isinstance(part, int) or named:
+            named = False
+        elif kinds:
+            sections = kinds
+            continue
+        elif found["type"] != "extra_forbidden" or part != found["loc"][-1]:
+            continue
+        parts.append(part)
+    return parts, known
+
+
+def _line_of(node: yaml.Node | None, parts: Sequence[str | int]) -> int | None:
+    line = None if node is None else node.start_mark.line + 1
+    for part in parts:
+        if isinstance(node, yaml.MappingNode):
+            here = [(key, value) for key, value in node.value if key.value == str(part)]
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            here = [(node.value[part], node.value[part])]
+        else:
+            here = []
+        if not here:
+            return None
+        line, node = here[0][0].start_mark.line + 1, here[0][1]
+    return line
+
+
+def kinds_of(section: type[Section]) -> tuple[str, ...]:
+    """What `kind` may be in a section that has kinds."""
+    return get_args(section.model_fields["kind"].annotation) if "kind" in section.model_fields else ()
+
+
+def sections_in(annotation: Any) -> list[type[Section]]:
+    """All sections that a setting's type allows."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return [annotation]
+    return [section for part in get_args(annotation) for section in sections_in(part)]
 
 
 def _shown(value: object) -> str:
@@ -269,7 +330,8 @@ Repeats = Literal["apart", "joined", "once"]
 
 def _known(method: str) -> str:
     if method not in METHODS:
-        raise ValueError(f"there is no such method; known are {', '.join(METHODS)}")
+        known = did_you_mean(method, METHODS) or f"; known are {', '.join(METHODS)}"
+        raise ValueError(f"there is no such method{known}")
     return method
 
 

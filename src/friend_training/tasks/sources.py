@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from friend_training.core.expected import expected
 from friend_training.core.limits import Limits, exceeds
 from friend_training.core.task import Evaluation, FitPlan, FitSummary, Prediction, PseudoLabel
 from friend_training.errors import ConfigError, DataError, FriendTrainingError, RunError
@@ -313,7 +314,7 @@ def _checked(model: type[AnswerLine[Any]], line: bytes | str, path: Path, number
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise DataError(f"{where + ': ' if where else ''}{first['msg']}", path=path, line=number) from None
+        raise DataError(f"{where + ': ' if where else ''}{expected(first)}", path=path, line=number) from None
 
 
 def _rows(content: bytes, path: Path, label_type: Any) -> Iterator[tuple[int, dict[str, Any]]]:

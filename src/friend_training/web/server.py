@@ -27,6 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from friend_training.core.expected import expected
 from friend_training.errors import ConfigError, FriendTrainingError
 
 PATIENCE = 10.0
@@ -143,7 +144,7 @@ async def _wrong_values(request: Request, error: Exception) -> Response:
 
 
 def _wrong(one: dict[str, Any]) -> str:
-    return f"{'.'.join(str(part) for part in one['loc'])}: {one['msg'].removeprefix('Value error, ')}"
+    return f"{'.'.join(str(part) for part in one['loc'])}: {expected(one)}"
 
 
 async def _our_fault(request: Request, error: Exception) -> Response:

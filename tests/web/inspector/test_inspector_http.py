@@ -210,7 +210,7 @@ def test_labels_that_cannot_be_are_refused_and_not_kept(client, study, said, mes
 @pytest.mark.parametrize(
     ("path", "status", "message"),
     [
-        ("/api/units", 422, "task: Field required"),
+        ("/api/units", 422, "task: is missing"),
         ("/api/units?task=csrl&iteration=one", 422, "iteration"),
         ("/api/units?task=csrl&iteration=9", 422, "there is no iteration 9; there are [1]"),
         ("/api/units?task=none&iteration=1", 422, "there are csrl, rewriting"),

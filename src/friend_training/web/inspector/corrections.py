@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError, model_validator
 
+from friend_training.core.expected import expected
 from friend_training.errors import DataError
 from friend_training.runs.corrections import Correction, Verdict
 from friend_training.tasks.rewriting.edits import SpanSource, build_script
@@ -149,7 +150,7 @@ def _validated(kind: Any, said: JsonValue) -> Any:
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(["label", *(str(part) for part in problem["loc"])])
-        raise DataError(f"{where}: {problem['msg']}") from None
+        raise DataError(f"{where}: {expected(problem)}") from None
 
 
 def _keys(label: JsonValue) -> set[str]:
