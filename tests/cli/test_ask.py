@@ -34,6 +34,8 @@ def test_questions_are_written_with_their_texts(friend_train: FriendTrain, study
     assert all(one["text"]["id"] == one["input"] and one["verdict"] is None for one in asked)
     assert "chosen, how precisely is not known" in said.out
     assert "6 questions are in" in " ".join(said.out.split())
+    assert '{"predicate"' not in said.out, "labels are told in words"
+    assert "ARG" in said.out
 
 
 def test_answers_come_back_as_corrections_and_are_not_asked_again(friend_train: FriendTrain, study: Path) -> None:

@@ -41,7 +41,6 @@ methods: [base, fdt]
             "line 11, friendships.0.means.1: expected text (in quotation marks it is one)",
         ),
         ("gold: b.csv", "gold: [b.csv]", "line 6, tasks.stars.gold: expected text (given: ['b.csv'])"),
-        ("    gold: b.csv\n", "", "line 5, tasks.stars.gold: this setting is missing"),
         ("label: stars", "metric: makro_f1", "expected 'accuracy' or 'macro_f1'; did you mean 'macro_f1'?"),
     ],
 )

@@ -22,7 +22,7 @@ from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import RunError
 from friend_training.report.answer import Answer, answers_of, friends_on_dev, headline_of, verdict
-from friend_training.report.label_text import Confusion, confusion, draw, shares
+from friend_training.report.label_text import Confusion, beside_gold, confusion, draw, shares
 from friend_training.report.names import duration
 from friend_training.report.page import promised, write_comparison, write_report
 from friend_training.report.plots import Cloud, Group, Standing, histogram, round_ticks, scatter
@@ -351,6 +351,23 @@ def test_confusion_counts_places_of_gold_and_prediction() -> None:
         ("ARG0", "ARG1", "nothing"), (("ARG0", (0, 0, 1)), ("ARG1", (0, 0, 0)), ("nothing", (0, 1, 0)))
     )
     assert confusion([('"happy"', '"happy"')]) is None, "one kind cannot be taken for another"
+
+
+def test_gold_of_a_rewrite_tells_whether_there_is_something_to_rewrite() -> None:
+    given = json.dumps({"turns": [{"speaker": "A", "text": "茶"}, {"speaker": "B", "text": "不喝"}]})
+    kept = json.dumps({"text": "不喝", "deleted": [], "insertions": []})
+    made = json.dumps({"text": "不喝茶", "deleted": [], "insertions": [{"before": 2, "turn": 0, "start": 0, "end": 1}]})
+    for gold, said, counted in (
+        ("不喝", kept, ("unchanged", "unchanged")),
+        ("不喝", made, ("unchanged", "rewritten")),
+        ("不喝茶", kept, ("rewritten", "unchanged")),
+        ("不喝茶", made, ("rewritten", "rewritten")),
+    ):
+        pair = beside_gold(json.dumps(gold), said, given)
+        assert pair is not None
+        assert tuple(json.loads(label) for label in pair) == counted
+    assert beside_gold('"不喝茶"', made, None) is None, "without the utterance nobody knows"
+    assert beside_gold('"happy"', '"sad"', None) == ('"happy"', '"sad"'), "classes stay what they are"
 
 
 def test_the_answer_is_of_the_friends_that_are_best_on_dev(tmp_path: Path) -> None:

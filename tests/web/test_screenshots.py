@@ -71,4 +71,10 @@ def test_nothing_is_cut(
         page.wait_for_selector("#answer:not([hidden])")
     page.screenshot(path=Path(os.environ.get("FRIEND_TRAINING_PICTURES", tmp_path)) / f"{name}-{width}-{scheme}.png")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    if name == "report":
+        # A table of more columns than a phone has room for may scroll, where it is opened by hand.
+        cut = """() => [...document.querySelectorAll('.scroll')]
+            .filter(one => one.clientWidth < one.scrollWidth && !one.closest('details'))
+            .map(one => one.innerText.slice(0, 80))"""
+        assert page.evaluate(cut) == []
     page.close()

@@ -18,7 +18,7 @@ from rich.text import Text
 from friend_training.cli.options import DataDir, Push, config_with
 from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.runs.files import atomic_file, atomic_folder, check_output, read_json_lines, write_text
-from friend_training.tasks.label_text import turns_of
+from friend_training.tasks.label_text import label_line, turns_of
 
 if TYPE_CHECKING:
     from friend_training.runs.run import Run
@@ -223,6 +223,7 @@ def ask(
     import pyarrow.compute as pc
 
     from friend_training.analysis.audit import answers_of, audit_so_far, questions
+    from friend_training.runs.inputs import saved_inputs
     from friend_training.study.folders import selected_run, whole_run
 
     opened = selected_run(run, method)
@@ -232,31 +233,29 @@ def ask(
     names = sorted(set(rows["task"].to_pylist()))
     if task is not None and task not in names:
         raise ConfigError(f"--task {task}: this run has {', '.join(names)}")
-    asked, table = [], Table("task", "unit", "label", "conf.", "match", "asked because", box=box.SIMPLE_HEAD)
+    asked, table = [], Table("task", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for title in ("unit", "label", "conf.", "match", "asked because"):
+        table.add_column(title, overflow="fold")
     for name in names if task is None else [task]:
         of_task = rows.filter(pc.equal(rows["task"], name))
         known = answers_of(opened.folder, name)
         typer.echo(audit_so_far(name, of_task, known, seed=seed).in_words(within))
         asked += questions(of_task, n, audit=audit, seed=seed, answered=known)
-    for one in asked:
-        match = "" if one.match is None else f"{one.match:.2f}"
-        label = one.label if len(one.label) <= _LABEL_WIDTH else f"{one.label[: _LABEL_WIDTH - 1]}…"
-        table.add_row(one.task, Text(one.unit), Text(label), f"{one.confidence:.2f}", match, one.why)
     if asked:
         path = out or run / _QUESTIONS
-        write_text(path, "".join(_lines_of(asked, whole_run(run))))
+        texts = saved_inputs(whole_run(run), (one.input for one in asked))
+        for one in asked:
+            match = "" if one.match is None else f"{one.match:.2f}"
+            given = json.loads(texts[one.input]) if one.input in texts else None
+            label = Text(label_line(json.loads(one.label), given))
+            table.add_row(one.task, Text(one.unit), label, f"{one.confidence:.2f}", match, one.why)
+        write_text(path, "".join(_lines_of(asked, texts)))
         Console().print(table)
         typer.echo(f"{len(asked)} questions are in {path}. Answer there, then: friend-train ask {run} --answers {path}")
 
 
-_LABEL_WIDTH = 30
-
-
-def _lines_of(asked: Sequence[Any], folder: Path) -> list[str]:
+def _lines_of(asked: Sequence[Any], texts: Mapping[str, str]) -> list[str]:
     """The questions with the text they are about, where the run has it, and room for the answer."""
-    from friend_training.runs.inputs import saved_inputs
-
-    texts = saved_inputs(folder, (one.input for one in asked))
     lines = []
     for one in asked:
         given = json.loads(texts[one.input]) if one.input in texts else None

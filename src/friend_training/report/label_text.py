@@ -146,6 +146,19 @@ def confusion(pairs: Iterable[tuple[str, str]]) -> Confusion | None:
     return Confusion(tuple(columns), tuple((kind, tuple(counts[kind, said] for said in columns)) for kind in columns))
 
 
+def beside_gold(gold: str, predicted: str, given: str | None) -> tuple[str, str] | None:
+    """A gold label and what was predicted, to be counted by kinds. Gold of a rewrite is a text: it tells whether the
+    utterance is to be changed, and nothing where the input was not kept."""
+    right, said = json.loads(gold), json.loads(predicted)
+    if not isinstance(right, str) or not isinstance(said, dict):
+        return gold, predicted
+    if given is None:
+        return None
+    changed = right != turns_of(json.loads(given))[-1][1], bool(said["deleted"] or said["insertions"])
+    there, made = ("rewritten" if one else "unchanged" for one in changed)
+    return json.dumps(there), json.dumps(made)
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Some text, how it looks (`looks` names a class of the style sheet) and what is written beside it."""

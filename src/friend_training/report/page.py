@@ -1,6 +1,6 @@
 """report.html: one file that shows a whole run, made from its folder alone; no script, no outside address."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from friend_training.analysis.metrics import main_metric, metric_spec
 from friend_training.experiments.warnings import dashes, run_warnings
 from friend_training.methods.registry import METHODS
 from friend_training.report.answer import Answer, answers_of, compared, gains_of, headline_of, lessons_of, verdict
-from friend_training.report.label_text import Confusion, Share, confusion, role_class, shares
+from friend_training.report.label_text import Confusion, Share, beside_gold, confusion, role_class, shares
 from friend_training.report.names import duration, megabytes, percent, score
 from friend_training.report.plots import Curve, Figure, figures_of, lessons_figure, lines
 from friend_training.report.pseudo_labels import Example, Kind, Units, examples_of, kinds_of, labels_by_input, units_of
@@ -309,11 +309,6 @@ def _section(study: Study, method: MethodRun, task: str, found: ByIteration) -> 
     gold = saved_gold(study.data_folder, task) or saved_gold(study.data_folder, task.partition(".")[0])
     hidden = hidden_labels(study.data_folder, task) or hidden_labels(study.data_folder, task.partition(".")[0])
     labels = units.rows["label"].to_pylist()
-    pairs = [
-        (hidden[unit], said)
-        for unit, said in zip(units.rows["unit"].to_pylist(), labels, strict=True)
-        if unit in hidden
-    ]
     thresholds, counted = threshold_table(task, found), method.selected(last)[task]
     kinds = kinds_of(units)
     shown = {row["input"] for kind in kinds for row in kind.rows}
@@ -331,8 +326,18 @@ def _section(study: Study, method: MethodRun, task: str, found: ByIteration) -> 
         shares=shares(gold, labels, units.rows["label"].filter(pa.array(units.chosen)).to_pylist()),
         gold=len(gold),
         kinds=[(kind, examples_of(kind, inputs, hidden, friends)) for kind in kinds],
-        confusion=confusion(pairs),
+        confusion=confusion(_beside_gold(study, units, hidden)),
     )
+
+
+def _beside_gold(study: Study, units: Units, hidden: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The labels of units whose gold is known, each with its gold."""
+    rows = [row for row in units.rows.select(["unit", "input", "label"]).to_pylist() if row["unit"] in hidden]
+    given = saved_inputs(study.data_folder, {row["input"] for row in rows})
+    for row in rows:
+        pair = beside_gold(hidden[row["unit"]], row["label"], given.get(row["input"]))
+        if pair is not None:
+            yield pair
 
 
 def _lessons(study: Study, dev: Sequence[DevScores]) -> list[Figure]:

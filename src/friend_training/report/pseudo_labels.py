@@ -167,7 +167,7 @@ def kinds_of(units: Units, *, count: int = COUNT) -> list[Kind]:
     by_match = missed & (units.match < units.confidence)
     right, wrong = units.correct == 1, units.correct == 0
     audited = (
-        ("chosen, but wrong", "What the next model learns that is not so.", units.chosen & wrong),
+        ("chosen, but wrong", "Wrong labels that the next model was trained on.", units.chosen & wrong),
         ("rejected, though right", "What a better score would have added.", missed & right),
     )
     found = (
