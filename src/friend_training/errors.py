@@ -1,7 +1,8 @@
 """The few exceptions a user can meet. The command prints their message, without a traceback, and exits with code 2."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -46,6 +47,12 @@ class DeviceMemoryError(RunError):
 
 class UnsupportedTaskError(FriendTrainingError):
     """A method that needs more of a task than this one offers."""
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """'; did you mean 'iterations'?', or nothing where no known name is like it."""
+    close = get_close_matches(str(given), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 EXTRAS = {

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from friend_training.core.expected import did_you_mean, expected
-from friend_training.errors import ConfigError
+from friend_training.core.expected import expected
+from friend_training.errors import ConfigError, did_you_mean
 from friend_training.study.config import parse_config
 
 CONFIG = """name: reviews

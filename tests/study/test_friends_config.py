@@ -277,7 +277,7 @@ def test_other_gold_answers_or_hidden_labels_are_refused_when_a_run_goes_on(fold
 
 def test_answers_that_cannot_be_read_are_told_before_a_run_is_begun(folder: Path, tmp_path: Path) -> None:
     place = written(shutil.copytree(folder, tmp_path / "files"), "said.jsonl", b"{broken\n")
-    with pytest.raises(DataError, match=r"said\.jsonl:1: Invalid JSON"):
+    with pytest.raises(DataError, match=r"said\.jsonl:1: broken JSON"):
         run_study(with_answers("said.jsonl"), tmp_path / "run", data_dir=place)
     assert not (tmp_path / "run").exists()
 

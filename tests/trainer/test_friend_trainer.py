@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from friend_training import Estimator, FriendTrainer, Rule, label_friendship
+from friend_training import Estimator, FriendTrainer, Rule, label_friendship, load
 from friend_training.errors import ConfigError, DataError, RunError, RunStoppedError
 from friend_training.experiments.warnings import run_warnings
 from friend_training.study.folders import is_finished, run_config
@@ -279,6 +279,14 @@ def test_a_listener_hears_of_metrics_and_selections_and_can_stop(tmp_path: Path)
         (lambda f: trainer(f, settings="fast"), ConfigError, "settings are 'fast', expected a mapping"),
         (lambda f: trainer(f, settings={"base_stepz": 3}), ConfigError, "base_stepz"),
         (lambda f: trainer(f, seeds=(1, 1)), ConfigError, "each once"),
+        (lambda f: trainer(f, seeds="1"), ConfigError, "expected whole numbers"),
+        (lambda f: trainer(None), ConfigError, "folder is None, expected the path of a folder"),
+        (lambda f: trainer(Path(__file__)), ConfigError, "is a file, expected a folder for the runs"),
+        (
+            lambda f: trainer(f, friendship=label_friendship("stars", "mood", {"1": "badd", "3": "good", "5": "good"})),
+            ConfigError,
+            "1 means 'badd', which is no label of mood; did you mean 'bad'",
+        ),
         (lambda f: trainer(f, listener=3), ConfigError, "expected a function of an event"),
         (lambda f: trainer(f, friendship=label_friendship("stars", "x", STARS)), ConfigError, "no task 'x'"),
         (lambda f: trainer(f, friendship=label_friendship("stars", "mood", {"1": "bad"})), ConfigError, "nothing of 3"),
@@ -292,5 +300,25 @@ def test_a_mistake_is_told_in_one_line(
 
 
 def test_a_method_that_nobody_knows(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'fdtt' is no list of methods; known are base"):
+    with pytest.raises(ConfigError, match="there is no method 'fdtt'; did you mean 'fdt'"):
         trainer(tmp_path).fit(POOL, compare=("base", "fdtt"))
+    with pytest.raises(ConfigError, match="'base' is a text, expected a list of methods"):
+        trainer(tmp_path).fit(POOL, compare="base")
+
+
+@pytest.mark.parametrize("pool", [None, {"text": ["a", "b"]}, 3])
+def test_a_pool_that_is_none(tmp_path: Path, pool: Any) -> None:
+    with pytest.raises(DataError, match=r"the pool is .*, expected texts, rows, a DataFrame or a file"):
+        trainer(tmp_path).fit(pool, compare=("base",))
+
+
+def test_models_are_asked_for_lists(result: FriendTrainingResult, folder: Path) -> None:
+    models = load(folder / "seed-1")
+    for given in ("lovely", None, {"text": "lovely"}):
+        with pytest.raises(DataError, match="expected a list of texts"):
+            models.predict("mood", given)
+
+
+def test_the_printed_result_fits_a_terminal_of_80_columns(result: FriendTrainingResult) -> None:
+    tables = [line for line in str(result).splitlines() if not line.startswith(("Warning", "FDT minus"))]
+    assert max(map(len, tables)) <= 80

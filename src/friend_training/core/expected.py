@@ -1,8 +1,9 @@
 """What is wrong with a value that pydantic has checked, in our words: what was expected, what was meant."""
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from typing import Any
+
+from friend_training.errors import did_you_mean
 
 _EXPECTED = {
     "missing": "is missing",
@@ -53,12 +54,6 @@ def expected(found: Mapping[str, Any]) -> str:
     elif found["type"] == "string_type" and isinstance(found["input"], bool | int | float):
         meant = " (in quotation marks it is one)"
     return said.format(**told) + meant
-
-
-def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """'; did you mean 'iterations'?', or nothing where no known name is like it."""
-    close = get_close_matches(str(given), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def _quoted(names: str) -> list[str]:

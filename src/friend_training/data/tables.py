@@ -4,10 +4,11 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from friend_training.core.limits import Limits
+from friend_training.core.limits import Limits, exceeds
 from friend_training.data.readers.treebanks import (
     CONLL_SUFFIXES,
     DP_SUFFIXES,
@@ -247,6 +248,11 @@ def _separated(path: Path, separator: str) -> Iterator[Row]:
         names = found.fieldnames or ()
         if twice := [name for name in names if names.count(name) > 1]:
             raise DataError(f"two columns have the name {twice[0]!r}", path=path, line=last)
+        if len(names) == 1 and (other := next((one for one in ",;\t" if one != separator and one in names[0]), None)):
+            told = "tabs (name it .tsv)" if other == "\t" else repr(other)
+            raise DataError(
+                f"its cells seem to be parted by {told}, expected {separator!r}: {names[0][:100]!r}", path=path, line=1
+            )
         for cells in found:
             if None in cells or None in cells.values():
                 raise DataError(f"{len(names)} cells were expected, as in the header", path=path, line=last)
@@ -256,10 +262,18 @@ def _separated(path: Path, separator: str) -> Iterator[Row]:
 
 
 def _objects(path: Path) -> Iterator[Row]:
+    """One object per line, or a file that is a single list of objects."""
     limits = Limits.from_environment()
-    for number, line in numbered_lines(path, Problems(path, strict=True, limits=limits)):
-        if not line.strip():
-            continue
+    lines = numbered_lines(path, Problems(path, strict=True, limits=limits))
+    first = next(lines, None)
+    if first is None:
+        return
+    if first[1].lstrip().startswith("["):
+        yield from _listed(path, "\n".join([first[1], *(line for _, line in lines)]), limits)
+        return
+    for number, line in chain([first], lines):
+        if line.strip() == "{":
+            raise DataError("one JSON object per line, or a list of them, was expected", path=path, line=number)
         try:
             value = parse_json(line, limits)
         except DataError as error:
@@ -267,6 +281,19 @@ def _objects(path: Path) -> Iterator[Row]:
         if not isinstance(value, dict):
             raise DataError(f"expected one JSON object per line, found {shown(value)}", path=path, line=number)
         yield Row(value, str(path), number)
+
+
+def _listed(path: Path, text: str, limits: Limits) -> Iterator[Row]:
+    if len(text) > limits.whole:
+        raise DataError(f"a list of {len(text):,} characters; {exceeds('whole', limits.whole)}", path=path)
+    try:
+        values = parse_json(text, limits)
+    except DataError as error:
+        raise DataError(f"a list of JSON objects was expected, {error}", path=path) from None
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, dict):
+            raise DataError(f"item {number}: expected an object, found {shown(value)}", path=path)
+        yield Row(value, f"{path}, item", number)
 
 
 def _lines(path: Path) -> Iterator[Row]:

@@ -1,6 +1,6 @@
 """The models of a run of any tasks, from Python: `load(run).predict("polarity", texts)`, `.agreement(texts)`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -82,7 +82,8 @@ class TrainedTasks:
     def predict(self, task: str, inputs: Sequence[Any]) -> list[LabelFound | None]:
         """One label for each input; None where the task has no answer."""
         found: list[LabelFound | None] = []
-        for given, units in zip(inputs, self.predict_units(task, inputs), strict=True):
+        labels = self.predict_units(task, inputs)
+        for given, units in zip(inputs, labels, strict=True):
             if len(units) > 1:
                 raise DataError(f"task {task!r} has {len(units)} units in {given!r}: ask with predict_units")
             found.append(units[0] if units else None)
@@ -92,6 +93,8 @@ class TrainedTasks:
         """The same for tasks that label several units of an input, such as every mention of a dialogue."""
         if task not in self.tasks:
             raise DataError(f"there is no task {task!r}; the tasks are {', '.join(self.tasks)}")
+        if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable):
+            raise DataError(f"inputs are {inputs!r:.100}, expected a list of texts, lists of words or dialogues")
         asked = [as_input(given, number) for number, given in enumerate(inputs)]
         with computing_in(self.config.threads):
             return [

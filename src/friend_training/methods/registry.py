@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from friend_training.errors import did_you_mean
+
 Procedure = Literal[
     "base",
     "same-steps",
@@ -211,6 +213,11 @@ def leading(methods: Sequence[str]) -> str:
     the last."""
     friends = [method for method in methods if method in METHODS and METHODS[method].learns_from_friend]
     return "fdt" if "fdt" in methods else next(iter(friends), methods[-1])
+
+
+def meant_methods(name: str) -> str:
+    """What may have been meant by a name that no method has: the one like it, or all that there are."""
+    return did_you_mean(name, METHODS) or f"; known are {', '.join(METHODS)}"
 
 
 def with_needed(methods: list[str], among: tuple[str, ...]) -> list[str]:

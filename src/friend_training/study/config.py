@@ -17,10 +17,9 @@ import yaml
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 
-from friend_training.core.expected import did_you_mean
 from friend_training.core.friendship import Aggregation
 from friend_training.core.limits import read_yaml
-from friend_training.errors import ConfigError
+from friend_training.errors import ConfigError, did_you_mean
 from friend_training.methods.registry import METHODS
 from friend_training.study.sections import (
     Config,

@@ -20,7 +20,7 @@ from friend_training.data.benchmarks import dialogues_in, named_part
 from friend_training.data.sharded_pool import ShardedPool
 from friend_training.data.splits import normalise
 from friend_training.data.summary import fingerprint
-from friend_training.errors import ConfigError, DataError
+from friend_training.errors import ConfigError, DataError, did_you_mean
 from friend_training.friendships.bridge_quality import GoldSigma
 from friend_training.loop.labelling import Audit
 from friend_training.study.config import FriendsConfig, case_study
@@ -274,9 +274,11 @@ def own_data(
         given = objects.data.get(name, TaskData())
         found[name] = _task_data(config, name, section, base) if isinstance(section, OwnTaskConfig) else given
         progress(number, len(config.tasks) + 1)
-    missing = {friend.first: friend for friend in config.friendships if friend.kind in ("labels", "tags")}
-    for name, friendship in missing.items():
-        _check_meanings(name, friendship, found[name].gold)
+    for friendship in config.friendships:
+        if friendship.kind in ("labels", "tags"):
+            _check_meanings(friendship.first, friendship, found[friendship.first].gold)
+        if friendship.kind == "labels":
+            _check_meant(friendship, found[friendship.second])
     inputs, audit, notes = _pool(config, base, found, objects.pool) if pool else ([], None, [])
     progress(len(config.tasks) + 1, len(config.tasks) + 1)
     return RunData(found, inputs, audit, notes=(*leaks(found), *notes))
@@ -352,6 +354,22 @@ def _check_meanings(name: str, friendship: Any, gold: Sequence[Any]) -> None:
             f"friendship {friendship.first}-{friendship.second}: means says nothing of {', '.join(absent)}, labels in"
             f" gold of {name}; give each a meaning, or null where it has none"
         )
+
+
+def _check_meant(friendship: Any, second: TaskData) -> None:
+    """What labels mean is told by labels of the second task; one that is nearly one of those was misspelt."""
+    examples = (*second.gold, *second.dev, *second.test)
+    labels = {str(one) for example in examples for _, label in gold_units(example) for one in _single(label)}
+    if friendship.means == "learned" or not labels:
+        return
+    for label, meant in friendship.means.items():
+        for one in (meant,) if isinstance(meant, str) else meant or ():
+            near = "" if one in labels else did_you_mean(one, sorted(labels))
+            if near:
+                raise ConfigError(
+                    f"friendship {friendship.first}-{friendship.second}: {label} means {one!r}, which is no label of"
+                    f" {friendship.second}{near}"
+                )
 
 
 def _single(label: Any) -> Iterable[str]:

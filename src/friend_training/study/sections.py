@@ -24,9 +24,9 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 
 from friend_training.core import selector
-from friend_training.core.expected import did_you_mean, expected
-from friend_training.errors import ConfigError
-from friend_training.methods.registry import METHODS
+from friend_training.core.expected import expected
+from friend_training.errors import ConfigError, did_you_mean
+from friend_training.methods.registry import METHODS, meant_methods
 
 # What all sections of a config share: every setting is known and stays what it is.
 
@@ -330,8 +330,7 @@ Repeats = Literal["apart", "joined", "once"]
 
 def _known(method: str) -> str:
     if method not in METHODS:
-        known = did_you_mean(method, METHODS) or f"; known are {', '.join(METHODS)}"
-        raise ValueError(f"there is no such method{known}")
+        raise ValueError(f"there is no such method{meant_methods(method)}")
     return method
 
 

@@ -294,6 +294,8 @@ def written_pool(source: Any, columns: Columns, tasks: Iterable[Task]) -> tuple[
     if any(one.dialogues is not None for one in given):
         return Written({"file": "pool.jsonl"}, {"pool.jsonl": _dialogue_lines(_dialogue_pool(source, columns))}), None
     if not isinstance(source, str | Path) and not hasattr(source, "columns") and not hasattr(source, "column_names"):
+        if isinstance(source, Mapping) or not isinstance(source, Iterable):
+            raise DataError(f"the pool is {source!r:.100}, expected texts, rows, a DataFrame or a file")
         source = list(source)
         if source and not isinstance(source[0], str | Mapping) and hasattr(source[0], "id"):
             return _pool_of_inputs(source)

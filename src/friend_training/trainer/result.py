@@ -37,7 +37,7 @@ FRIENDS = "fdt"
 
 _WIDTH = 110
 
-_MOST_DIFFERENCES = 4
+_MOST_DIFFERENCES = 2
 """Scores whose differences, with their intervals, stand in a line of a terminal."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from friend_training.core.friendship import Aggregation, Friendship
 from friend_training.core.pool import as_pool
 from friend_training.core.task import Task
 from friend_training.errors import ConfigError
-from friend_training.methods.registry import METHODS, with_needed
+from friend_training.methods.registry import METHODS, meant_methods, with_needed
 from friend_training.nn.training import computing_in
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Train
@@ -86,7 +87,7 @@ class FriendTrainer:
     ) -> None:
         self.tasks = _by_name(tasks)
         self.friendships = _friends(friendships, self.tasks)
-        self.folder = Path(folder)
+        self.folder = _folder(folder)
         self.iterations, self.seeds = iterations, _seeds(seeds)
         self.settings = _settings(settings, self.tasks)
         self.examples = dict(examples or {})
@@ -223,9 +224,11 @@ class FriendTrainer:
 
     def _methods(self, compare: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
         """The methods in an order in which they can run, and those that cannot, with the reason."""
-        if isinstance(compare, str) or (unknown := [name for name in compare if name not in METHODS]):
-            given = repr(compare) if isinstance(compare, str) else ", ".join(map(repr, unknown))
-            raise ConfigError(f"compare: {given} is no list of methods; known are {', '.join(METHODS)}")
+        if isinstance(compare, str):
+            raise ConfigError(f"compare: {compare!r} is a text, expected a list of methods, such as ('base', 'fdt')")
+        for name in compare:
+            if name not in METHODS:
+                raise ConfigError(f"compare: there is no method {name!r}{meant_methods(name)}")
         left_out = {}
         silent = not any(map(_proposes, self.friendships))
         for name in compare:
@@ -307,10 +310,19 @@ def _proposes(friendship: AnyFriendship) -> bool:
     return friendship.propose_first is not None or friendship.propose_second is not None
 
 
+def _folder(given: str | Path) -> Path:
+    if not isinstance(given, str | Path):
+        raise ConfigError(f"folder is {given!r:.100}, expected the path of a folder for the runs")
+    if Path(given).is_file():
+        raise ConfigError(f"folder: {given} is a file, expected a folder for the runs")
+    return Path(given)
+
+
 def _seeds(seeds: Sequence[int]) -> tuple[int, ...]:
     found = (seeds,) if isinstance(seeds, int) else tuple(seeds)
-    if not found or len(set(found)) < len(found):
-        raise ConfigError(f"seeds are {seeds!r}, expected at least one, each once")
+    whole = all(isinstance(one, Integral) for one in found)
+    if not found or not whole or len(set(found)) < len(found):
+        raise ConfigError(f"seeds are {seeds!r}, expected whole numbers such as (1, 2, 3), at least one, each once")
     return found
 
 
