@@ -22,7 +22,7 @@ from friend_training.data import synthetic
 from friend_training.data.synthetic import Domain
 from friend_training.errors import RunError
 from friend_training.report.answer import Answer, answers_of, friends_on_dev, headline_of, verdict
-from friend_training.report.label_text import Confusion, beside_gold, confusion, draw, shares
+from friend_training.report.label_text import Confusion, beside_gold, confusion, draw, readable, shares
 from friend_training.report.names import duration
 from friend_training.report.page import promised, write_comparison, write_report
 from friend_training.report.plots import Cloud, Group, Standing, histogram, round_ticks, scatter
@@ -481,3 +481,10 @@ def test_a_report_without_examples_asks_for_no_labels_of_friends() -> None:
     units = Units("kind", rows, column, column, column, column, column > 0, column > 0)
     assert labels_by_input(units, set()) == {}
     assert labels_by_input(units, {"a"}) == {"a": ['"x"']}
+
+
+def test_a_threshold_that_everything_reaches_is_not_held_against_a_score() -> None:
+    row = {"label": '"good"', "match": 0.5, "confidence": 0.9, "overall": 0.9, "chosen": True, "reason": "chosen"}
+    told = readable(row | {"threshold": 0.0, "correct": None}, {"text": "a"}).plain
+    assert "overall 0.90: chosen" in told
+    assert "overall 0.90 ≥ 0.60: chosen" in readable(row | {"threshold": 0.6, "correct": None}, {"text": "a"}).plain

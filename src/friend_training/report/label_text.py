@@ -63,7 +63,7 @@ def _scores(row: Mapping[str, Any]) -> str:
     parts.append(f"confidence {row['confidence']:.2f}")
     if row["overall"] is not None:
         against = ""
-        if row["threshold"] is not None:
+        if row["threshold"]:  # none, or 0, which every score reaches
             against = f" {'≥' if row['overall'] >= row['threshold'] else '<'} {row['threshold']:.2f}"
         parts.append(f"overall {row['overall']:.2f}{against}")
     decision = "chosen" if row["chosen"] else f"rejected ({row['reason']})"
