@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,15 +13,16 @@ from friend_training.core.friendship import Friendship
 from friend_training.core.selector import Selector, Threshold
 from friend_training.core.task import Prediction, Task
 from friend_training.errors import DataError
-from friend_training.inference.answers import GivenTurn
-from friend_training.inference.condense import Asked, Condensed, condense, rewriter_of
 from friend_training.loop.labelling import label_shard
-from friend_training.nn.training import computing_in
 from friend_training.runs.store import scores_of, with_decisions
 from friend_training.study.config import FriendsConfig
 from friend_training.study.sections import TaskConfig
 from friend_training.tasks.label_text import as_stored
 from friend_training.types import Dialogue, Text, Words
+
+if TYPE_CHECKING:
+    from friend_training.inference.answers import GivenTurn
+    from friend_training.inference.condense import Condensed
 
 AT_A_TIME = 256
 """Inputs labelled together: enough to fill batches of equal length, few enough for any memory."""
@@ -95,6 +96,8 @@ class TrainedTasks:
             raise DataError(f"there is no task {task!r}; the tasks are {', '.join(self.tasks)}")
         if isinstance(inputs, str | Mapping) or not isinstance(inputs, Iterable):
             raise DataError(f"inputs are {inputs!r:.100}, expected a list of texts, lists of words or dialogues")
+        from friend_training.nn.training import computing_in
+
         asked = [as_input(given, number) for number, given in enumerate(inputs)]
         with computing_in(self.config.threads):
             return [
@@ -103,12 +106,16 @@ class TrainedTasks:
                 for units in self.tasks[task].predict(chunk)
             ]
 
-    def condense(self, history: Sequence[GivenTurn], question: str, *, unless_sure: float = 0.0) -> Condensed:
+    def condense(self, history: Sequence["GivenTurn"], question: str, *, unless_sure: float = 0.0) -> "Condensed":
         """The question as it can be understood without the turns before it, oldest first, by the task that rewrites."""
+        from friend_training.inference.condense import Asked, condense, rewriter_of
+
         return condense(rewriter_of(self.tasks), [Asked(history, question, unless_sure)])[0]
 
     def agreement(self, inputs: Sequence[Any]) -> list[list[UnitAgreement]]:
         """What every task says of each input, and how far the friends agree."""
+        from friend_training.nn.training import computing_in
+
         asked = [as_input(given, number) for number, given in enumerate(inputs)]
         with computing_in(self.config.threads):
             return [found for chunk in chunks(asked) for found in self._agreement(chunk)]

@@ -24,18 +24,16 @@ from dataclasses import asdict, dataclass, field
 from inspect import signature
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
-from scipy.sparse.linalg import svds
 from torch import Generator, Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-from transformers import AttentionInterface, AttentionMaskInterface, AutoModel, RoFormerConfig, RoFormerModel
+from transformers import AttentionInterface, AttentionMaskInterface, AutoModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -43,6 +41,9 @@ from friend_training.errors import ConfigError, DataError, RunError
 from friend_training.nn.devices import PROCESSOR
 from friend_training.nn.pretrained import empty_model, read_config, read_model, read_tokenizer
 from friend_training.nn.tokenizer import Tokenizer, write_character_vocabulary
+
+if TYPE_CHECKING:
+    import scipy.sparse as sp
 
 VOCABULARY = "words.json"
 
@@ -405,6 +406,8 @@ def empty_encoder(folder: Path) -> Encoder:
 
 def make_encoder(folder: Path, texts: list[str], shape: EncoderShape, *, seed: int) -> Tokenizer:
     """Write a small untrained encoder and its character vocabulary into `folder`, in transformers' own format."""
+    from transformers import RoFormerConfig, RoFormerModel
+
     write_character_vocabulary(folder, texts)
     tokenizer = Tokenizer(read_tokenizer(folder))
     torch.manual_seed(seed)
@@ -472,6 +475,9 @@ def line_vectors(
     lines: Sequence[Sequence[int]], size: int, width: int, *, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The same for lines of numbers below `size`, be they tokens or words."""
+    import scipy.sparse as sp
+    from scipy.sparse.linalg import svds
+
     gap = (-1,) * max(DISTANCES)  # no neighbours across lines
     line = np.array([number for numbers in lines for number in (*numbers, *gap)])
     tables = []
@@ -489,8 +495,10 @@ def line_vectors(
     return scaled / np.maximum(length, 1e-6), length[:, 0] > 1e-6
 
 
-def _positive_information(counts: sp.csr_matrix) -> sp.csr_matrix:
+def _positive_information(counts: "sp.csr_matrix") -> "sp.csr_matrix":
     """max(0, log p(a, b) / (p(a) p(b))) of every pair that occurs."""
+    import scipy.sparse as sp
+
     pairs = counts.tocoo()
     total = pairs.sum()
     rows = np.asarray(pairs.sum(axis=1)).ravel()

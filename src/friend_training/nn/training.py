@@ -31,7 +31,6 @@ from typing import Any, Literal, TypeVar
 
 import torch
 import torch.distributed as dist
-from accelerate import PartialState
 from safetensors.torch import save_file
 from torch import Generator, Tensor, nn
 
@@ -53,6 +52,8 @@ def meet() -> None:
     """Meet the other processes, if there are any: over nccl for what is on graphics cards, else over gloo."""
     if world() == 1:
         return
+    from accelerate import PartialState
+
     if torch.cuda.is_available():
         PartialState(backend="cuda:nccl,cpu:gloo")
     else:

@@ -2,21 +2,22 @@
 
 A kind is one entry of `TASK_KINDS`. It says how a section of a config becomes a task, how a file becomes its examples,
 and what it sees of an input of the pool. Below this file nobody asks which task it is. What gold says of a unit is told
-by the type of the example (run_data.py), and friendships are made in friends.py.
+by the type of the example (run_data.py), and friendships are made in friends.py. The room of tasks opens a task's file
+when one is made: a kind without networks loads no torch.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from friend_training import tasks
 from friend_training.core.task import Task
 from friend_training.data import tables
 from friend_training.data.catalogue import model_source
 from friend_training.data.read import read_examples
 from friend_training.errors import ConfigError, DataError, naming_missing_packages
 from friend_training.nn.class_names import read_names
-from friend_training.nn.training import TrainingSettings
 from friend_training.study.config import CaseStudyConfig
 from friend_training.study.sections import (
     AnswerFileConfig,
@@ -34,21 +35,6 @@ from friend_training.study.sections import (
     TrainingConfig,
     WordRewritingConfig,
 )
-from friend_training.tasks import (
-    constituency_task,
-    dependency_task,
-    relation_names,
-    tag_names,
-    tagging_task,
-    tree_names,
-)
-from friend_training.tasks.coreference.task import coreference_task
-from friend_training.tasks.csrl.task import csrl_task
-from friend_training.tasks.rewriting.task import rewriting_task
-from friend_training.tasks.rewriting.word_task import word_rewriting_task
-from friend_training.tasks.sources import AnswerFile, Endpoint
-from friend_training.tasks.text_classification.task import TextClassification, label_names
-from friend_training.tasks.token_classification.task import TokenClassification, tag_set
 from friend_training.types import (
     Heads,
     HeadsExample,
@@ -61,6 +47,9 @@ from friend_training.types import (
     text_of,
     words_of,
 )
+
+if TYPE_CHECKING:
+    from friend_training.nn.training import TrainingSettings
 
 View = Literal["text", "words", "dialogue"]
 """What a task sees of an input of the pool."""
@@ -90,7 +79,8 @@ Make = Callable[[Any, str, Given], Task]
 class TaskKind:
     """One kind of task. `read` is None where the examples do not come from a file of the task's own.
 
-    `hidden` reads a label of the pool, which no model sees, from a cell of its row.
+    `hidden` reads a label of the pool, which no model sees, from a cell of its row. `networks` is False where torch is
+    never needed.
     """
 
     title: str
@@ -99,6 +89,7 @@ class TaskKind:
     read: Callable[[Any, Path], list[Any]] | None = None
     has_other_head: bool = False
     trained: bool = True
+    networks: bool = True
     hidden: Callable[[tables.Row, str], Any] = lambda row, column: str(row.cell(column))
 
 
@@ -115,7 +106,9 @@ def is_trained(config: Config, name: str) -> bool:
     return kind_of(config, name).trained and getattr(config.sections[name], "trained", True)
 
 
-def training_settings(section: TrainingConfig) -> TrainingSettings:
+def training_settings(section: TrainingConfig) -> "TrainingSettings":
+    from friend_training.nn.training import TrainingSettings
+
     return TrainingSettings(**section.model_dump())
 
 
@@ -126,7 +119,7 @@ def _csrl(config: Any, name: str, given: Given) -> Task:
     assert isinstance(config, CaseStudyConfig), "no other config names this kind"
     assert given.encoder is not None, "the case study's tasks share one"
     other: Mark = "input" if config.predicate_mark == "after" else "after"
-    return csrl_task(
+    return tasks.csrl_task(
         given.encoder,
         training_settings(config.tasks.csrl.training),
         max_length=config.max_length,
@@ -140,7 +133,7 @@ def _csrl(config: Any, name: str, given: Given) -> Task:
 def _rewriting(config: Any, name: str, given: Given) -> Task:
     assert isinstance(config, CaseStudyConfig), "no other config names this kind"
     assert given.encoder is not None, "the case study's tasks share one"
-    return rewriting_task(
+    return tasks.rewriting_task(
         given.encoder,
         training_settings(config.tasks.rewriting.training),
         max_length=config.max_length,
@@ -166,10 +159,10 @@ def _tagged_words(section: TokenClassificationConfig, path: Path) -> list[TagsEx
 
 def _text_classification(config: Any, name: str, given: Given) -> Task:
     section: TextClassificationConfig = config.tasks[name]
-    return TextClassification(
+    return tasks.TextClassification(
         name,
         encoder=given.encoder or model_source(section.encoder),
-        labels=_names(given, "labels", label_names),
+        labels=_names(given, "labels", tasks.label_names),
         metric=section.metric,
         max_length=section.max_length,
         settings=training_settings(section.training),
@@ -179,11 +172,11 @@ def _text_classification(config: Any, name: str, given: Given) -> Task:
 
 def _token_classification(config: Any, name: str, given: Given) -> Task:
     section: TokenClassificationConfig = config.tasks[name]
-    return TokenClassification(
+    return tasks.TokenClassification(
         name,
         encoder=given.encoder or model_source(section.encoder),
         settings=training_settings(section.training),
-        tags=_names(given, "tags", tag_set),
+        tags=_names(given, "tags", tasks.tag_set),
         metric=section.metric,
         device=config.device,
     )
@@ -217,26 +210,28 @@ def _hidden_tree(row: tables.Row, column: str) -> Tree:
     return tables.tree_in(row, column)[1]
 
 
-def _sentence_task(
-    make: Callable[..., Task], classes: Callable[[Sequence[Any]], Mapping[str, tuple[str, ...]]]
-) -> Make:
-    """A parser or tagger whose classes are those of gold, on an encoder of its own or the one that such tasks share."""
+def _sentence_task(make: str, classes: str) -> Make:
+    """A parser or tagger whose classes are those of gold, on an encoder of its own or the one that such tasks share.
+
+    What makes the task and what finds its classes are named as the room of tasks has them.
+    """
 
     def made(config: Any, name: str, given: Given) -> Task:
         section = config.tasks[name]
         encoder = given.encoder or (section.encoder and model_source(section.encoder))
         assert encoder, "the run makes one for tasks that name none"
         kept = {"punctuation": section.punctuation} if isinstance(section, DependencyConfig) else {}
-        names = classes(given.gold) if given.gold else read_names(Path(str(encoder)))
+        names = getattr(tasks, classes)(given.gold) if given.gold else read_names(Path(str(encoder)))
         settings = training_settings(section.training)
-        return make(encoder, settings, **names, **kept, name=name, device=config.device)
+        task: Task = getattr(tasks, make)(encoder, settings, **names, **kept, name=name, device=config.device)
+        return task
 
     return made
 
 
 def _word_rewriting(config: Any, name: str, given: Given) -> Task:
     section: WordRewritingConfig = config.tasks[name]
-    return word_rewriting_task(
+    return tasks.word_rewriting_task(
         given.encoder or model_source(section.encoder),
         training_settings(section.training),
         name=name,
@@ -249,7 +244,7 @@ def _word_rewriting(config: Any, name: str, given: Given) -> Task:
 
 def _coreference(config: Any, name: str, given: Given) -> Task:
     section: CoreferenceConfig = config.tasks[name]
-    return coreference_task(
+    return tasks.coreference_task(
         given.encoder or model_source(section.encoder),
         training_settings(section.training),
         name=name,
@@ -300,12 +295,12 @@ def _text_model(name: str, pool: Iterable[Any]) -> Any:
 
 def _answer_file(config: Any, name: str, given: Given) -> Task:
     section: AnswerFileConfig = config.tasks[name]
-    return AnswerFile(name, given.base / section.file.replace("{seed}", str(config.seed)), metric=section.metric)
+    return tasks.AnswerFile(name, given.base / section.file.replace("{seed}", str(config.seed)), metric=section.metric)
 
 
 def _endpoint(config: Any, name: str, given: Given) -> Task:
     section: EndpointConfig = config.tasks[name]
-    return Endpoint(
+    return tasks.Endpoint(
         name,
         section.url,
         model=section.model,
@@ -336,13 +331,13 @@ TASK_KINDS: dict[str, TaskKind] = {
         "token classification", "words", _token_classification, _tagged_words, hidden=_hidden_tags
     ),
     "constituency": TaskKind(
-        "constituency parsing", "words", _sentence_task(constituency_task, tree_names), _trees, hidden=_hidden_tree
+        "constituency parsing", "words", _sentence_task("constituency_task", "tree_names"), _trees, hidden=_hidden_tree
     ),
     "dependency": TaskKind(
-        "dependency parsing", "words", _sentence_task(dependency_task, relation_names), _heads, hidden=_hidden_heads
+        "dependency parsing", "words", _sentence_task("dependency_task", "relation_names"), _heads, hidden=_hidden_heads
     ),
     "tagging": TaskKind(
-        "tagging", "words", _sentence_task(tagging_task, tag_names), _part_of_speech, hidden=_hidden_tags
+        "tagging", "words", _sentence_task("tagging_task", "tag_names"), _part_of_speech, hidden=_hidden_tags
     ),
     "rewriting-by-words": TaskKind(
         "rewriting", "dialogue", _word_rewriting, lambda _, path: read_examples(path, "rewriting").examples
@@ -350,9 +345,13 @@ TASK_KINDS: dict[str, TaskKind] = {
     "coreference": TaskKind(
         "coreference", "dialogue", _coreference, lambda _, path: read_examples(path, "coreference").examples
     ),
-    "estimator": TaskKind("classification", "text", _estimator, _labelled_texts),
-    "answer-file": TaskKind("answers from a file", "text", _answer_file, _labelled_texts, trained=False),
-    "endpoint": TaskKind("answers of a language model", "text", _endpoint, _labelled_texts, trained=False),
+    "estimator": TaskKind("classification", "text", _estimator, _labelled_texts, networks=False),
+    "answer-file": TaskKind(
+        "answers from a file", "text", _answer_file, _labelled_texts, trained=False, networks=False
+    ),
+    "endpoint": TaskKind(
+        "answers of a language model", "text", _endpoint, _labelled_texts, trained=False, networks=False
+    ),
     "python": TaskKind("a task of your own", "text", _given_in_python),
 }
 """Every kind of task that a config can name."""

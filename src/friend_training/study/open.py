@@ -6,26 +6,24 @@ A checkpoint holds architecture, vocabulary and weights: a run folder works wher
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 from friend_training.core.task import Task
 from friend_training.errors import RunError
 from friend_training.methods.registry import leading
-from friend_training.nn.devices import AUTO, choose_device
 from friend_training.runs.checkpoints import check_checkpoint
 from friend_training.runs.inputs import has_gold, has_inputs, save_gold, save_inputs
 from friend_training.runs.run import Run
 from friend_training.runs.steps import Select, Test, Train
 from friend_training.study.config import CaseStudyConfig
-from friend_training.study.data import load_data
 from friend_training.study.folders import files_of, method_folder, methods_there, run_config
-from friend_training.study.kinds import Given, is_trained, make_task
-from friend_training.study.run_data import NO_OBJECTS, HiddenGold, Objects, Progress, RunData, gold_units
+from friend_training.study.kinds import Given, is_trained, kind_of, make_task
 from friend_training.study.sections import Config, FoundThreshold
 from friend_training.tasks.rewriting.edits import build_script, word_label
 from friend_training.types import RewritingExample
+
+if TYPE_CHECKING:
+    from friend_training.study.run_data import Objects, Progress, RunData
 
 # The thresholds that a run came to: those of its config, or those that its methods found in each iteration.
 
@@ -61,8 +59,10 @@ MOST_GOLD = 2000
 """Gold rewrites are texts; to find the edits of so many takes a second or two, and shares need no more."""
 
 
-def keep_data(folder: Path, config: Config, data: RunData) -> None:
+def keep_data(folder: Path, config: Config, data: "RunData") -> None:
     """Once per run: the report, made at the end or years later, then needs nothing but the folder."""
+    from friend_training.study.run_data import HiddenGold
+
     if has_inputs(folder) and has_gold(folder):
         return
     gold = {name: _labels(config, examples.gold[:MOST_GOLD]) for name, examples in data.tasks.items()}
@@ -72,6 +72,8 @@ def keep_data(folder: Path, config: Config, data: RunData) -> None:
 
 def _labels(config: Config, gold: Sequence[Any]) -> list[Any]:
     """Gold as labels of the store: of a rewrite, which gold has as text, the edits that build it."""
+    from friend_training.study.run_data import gold_units
+
     if gold and isinstance(gold[0], RewritingExample):
         if isinstance(config, CaseStudyConfig):
             scripts = [build_script(one.dialogue, one.rewrite, span_source=config.span_source) for one in gold]
@@ -81,8 +83,10 @@ def _labels(config: Config, gold: Sequence[Any]) -> list[Any]:
     return [label for example in gold for _, label in gold_units(example)]
 
 
-def ensure_inputs(study: Path, data_dir: Path | None, progress: Progress = lambda done, total: None) -> None:
+def ensure_inputs(study: Path, data_dir: Path | None, progress: "Progress" = lambda done, total: None) -> None:
     """For a study of an earlier version, which saved no texts: its data are made or read once more, and saved."""
+    from friend_training.study.data import load_data
+
     if has_inputs(study):
         return
     config, run = run_config(study), Run.open(study)
@@ -105,16 +109,22 @@ def open_task(
     task: str,
     method: str | None = None,
     *,
-    device: str = AUTO,
-    objects: Objects = NO_OBJECTS,
+    device: str = "auto",
+    objects: "Objects | None" = None,
 ) -> OpenedTask:
     """The task as a method of this run left it; without `method`, friend-training's, else the last of the config's."""
-    choose_device(device)  # before anything is read
+    if device != "auto":
+        from friend_training.nn.devices import choose_device
+
+        choose_device(device)  # before anything is read
     folder = Path(folder)
     config = run_config(folder, device=device)
     if task not in config.sections:
         raise RunError(f"{folder} has no task {task!r}; its tasks are {', '.join(config.sections)}")
-    torch.set_num_threads(config.threads)
+    if kind_of(config, task).networks:
+        import torch
+
+        torch.set_num_threads(config.threads)
     chosen = method or _default_method(folder)
     path = method_folder(folder, chosen)
     if not (path / "run.json").is_file():
@@ -128,7 +138,7 @@ def open_task(
     checkpoint = run.checkpoint(task, iteration)
     check_checkpoint(checkpoint, run.require(Train(task, iteration))["digest"])  # making a task reads of it too
     given = Given(checkpoint, base=files_of(folder, None) or Path())
-    opened = objects.tasks[task] if task in objects.tasks else make_task(config, task, given)
+    opened = objects.tasks[task] if objects and task in objects.tasks else make_task(config, task, given)
     opened.load(checkpoint)
     return OpenedTask(opened, chosen, iteration)
 
