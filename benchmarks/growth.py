@@ -8,9 +8,9 @@ python benchmarks/growth.py --synthetic      with a small encoder from scratch, 
 All dialogues are synthetic ones. Longer ones have the turns of others before theirs; a dialogue of more than 125 pieces
 loses its oldest ones, as everywhere, so that its cost ends growing there. Predicates are characters of u_t, evenly
 apart. Matching compares gold roles with what a perfect bridge finds in gold rewrites; the store holds those labels with
-confidences drawn by lot, and decisions. Selection is over shards of those rows, again and again, with scores drawn by
-lot: once by a threshold, then by a share, beside the iteration before. What a longer corpus costs is measured by
-engines.py memory.
+confidences drawn by lot, and decisions. Selection is over shards of those rows, again and again, with scores and
+kinds of CSRL's labels drawn by lot: by a threshold, then by a share, beside the iteration before, then by one that is
+balanced by kind. What a longer corpus costs is measured by engines.py memory.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -172,21 +173,30 @@ def measure_selection(count: int, scratch: Path, keep: Callable[..., None]) -> N
     rows = pa.concat_tables([few] * -(-min(count, SELECTED_SHARD) // len(few))).slice(0, min(count, SELECTED_SHARD))
     draw, shards = np.random.default_rng(SAMPLE_SEED), -(-count // len(rows))
     store = Store(scratch / "selection")
-    for iteration, pick in ((1, Threshold(0.6)), (2, Share(0.1))):
+    is_csrl = np.array(rows["task"].to_pylist()) == "csrl"
+    share = Selector(Share(0.1), confidence_weight=0.2)
+    balanced = replace(share, balance={"across": 0.4, "within": 0.6})
+    ways = {
+        "threshold": dict.fromkeys(tasks, replace(share, pick=Threshold(0.6))),
+        "share": dict.fromkeys(tasks, share),
+        "share, balanced": {"csrl": balanced, "rewriting": share},
+    }
+    for iteration, (way, selectors) in enumerate(ways.items(), start=1):
         for shard in range(shards):
-            for name in ("confidence", "match"):
-                column = pa.array(draw.random(len(rows)))
+            drawn = {name: pa.array(draw.random(len(rows))) for name in ("confidence", "match")}
+            drawn["kind"] = pa.array(draw.choice(["across", "within"], len(rows)), mask=~is_csrl)
+            for name, column in drawn.items():
                 rows = rows.set_column(rows.schema.get_field_index(name), rows.schema.field(name), column)
             store.write_labelled(iteration, shard, rows)
         watch = Stopwatch()
         watch.start()
-        select_iteration(store, iteration, shards, dict.fromkeys(tasks, Selector(pick, confidence_weight=0.2)))
+        select_iteration(store, iteration, shards, selectors)
         watch.stop()
         store.discard_labelled(iteration)
         keep(
             round=0,
             what=SELECTION,
-            way=type(pick).__name__.lower(),
+            way=way,
             encoder="",
             size=count,
             dialogues=shards * len(rows),
@@ -202,6 +212,7 @@ def _times(watch: Stopwatch) -> dict[str, Any]:
         "seconds": round(watch.seconds, 4),
         "cpu_seconds": round(watch.cpu_seconds, 4),
         "added_mb": watch.added_mb,
+        "peak_mb": watch.peak_mb,
     }
 
 

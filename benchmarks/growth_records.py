@@ -18,7 +18,8 @@ class Record:
 
     `way` tells measurements of one size apart: the task, where the predicate is marked, how matches are scored.
     `units` are predicates and utterances labelled, pairs matched, or rows stored; `pieces` the mean length of an input
-    that the encoder sees; `stored` the bytes on disk; `added_mb` the most memory on top of what was there before.
+    that the encoder sees; `stored` the bytes on disk; `added_mb` the most memory on top of what was there before,
+    `peak_mb` of the process in all.
     """
 
     run: str
@@ -36,6 +37,7 @@ class Record:
     stored: int | None
     cores: int | None
     load: float
+    peak_mb: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Point:
     units_per_second: float
     pieces: float | None
     added_mb: float | None
+    peak_mb: float | None
     bytes_per_unit: float | None
     rounds: int
 
@@ -74,12 +77,14 @@ def curves(records: Sequence[Record]) -> Curves:
 
 def _point(size: int, rows: Sequence[Record]) -> Point:
     memory = [row.added_mb for row in rows if row.added_mb is not None]
+    peaks = [row.peak_mb for row in rows if row.peak_mb is not None]
     return Point(
         size=size,
         ms_per_dialogue=median(1000 * row.cpu_seconds / row.dialogues for row in rows),
         units_per_second=median(row.units / row.cpu_seconds for row in rows),
         pieces=rows[0].pieces,
         added_mb=median(memory) if memory else None,
+        peak_mb=median(peaks) if peaks else None,
         bytes_per_unit=None if rows[0].stored is None else rows[0].stored / rows[0].units,
         rounds=len(rows),
     )
@@ -88,8 +93,8 @@ def _point(size: int, rows: Sequence[Record]) -> Point:
 def table(records: Sequence[Record]) -> str:
     lines = [
         "| what grows | way | encoder | size | pieces | ms per dialogue | units per second | memory added, MB"
-        " | bytes per unit | rounds |",
-        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        " | in all | bytes per unit | rounds |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for (what, way, encoder), points in curves(records).items():
         for point in points:
@@ -102,6 +107,7 @@ def table(records: Sequence[Record]) -> str:
                 f"{point.ms_per_dialogue:.3g}",
                 f"{point.units_per_second:,.0f}",
                 "" if point.added_mb is None else f"{point.added_mb:.0f}",
+                "" if point.peak_mb is None else f"{point.peak_mb:.0f}",
                 "" if point.bytes_per_unit is None else f"{point.bytes_per_unit:.0f}",
                 str(point.rounds),
             ]

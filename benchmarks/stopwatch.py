@@ -15,6 +15,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds = self.cpu_seconds = 0.0
         self.added_mb: float | None = None
+        self.peak_mb: float | None = None
         self._running = False
 
     def start(self) -> None:
@@ -27,7 +28,8 @@ class Stopwatch:
     def stop(self) -> None:
         self.seconds, self.cpu_seconds = time.perf_counter() - self._wall, time.process_time() - self._cpu
         if self._before is not None:
-            self.added_mb = round(_megabytes("VmHWM") - self._before, 1)
+            self.peak_mb = round(_megabytes("VmHWM"), 1)
+            self.added_mb = round(self.peak_mb - self._before, 1)
 
 
 def _memory_afresh() -> float | None:

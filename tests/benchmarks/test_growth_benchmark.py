@@ -89,7 +89,7 @@ def test_a_tiny_measurement(
     assert stored.stored is not None
     assert stored.stored > 10 * stored.units
     selected = {r.way: r.units for r in records if r.what == growth_records.SELECTION}
-    assert selected.keys() == {"threshold", "share"}
+    assert selected.keys() == {"threshold", "share", "share, balanced"}
     assert all(units >= 3000 for units in selected.values())
     assert all(r.cpu_seconds > 0 for r in records)
     assert capsys.readouterr().out.count("| matching |") == 2

@@ -1,4 +1,4 @@
-"""What a command loads before its first answer: torch and transformers take seconds, so only commands that need them do."""
+"""What a command loads before its first answer: torch and transformers take seconds, so not without need."""
 
 import os
 import subprocess

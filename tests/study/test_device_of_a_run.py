@@ -212,7 +212,7 @@ def test_models_bridge_and_all_are_opened_on_the_device(untrained: Path, monkeyp
     with pytest.raises(ConfigError, match=r"device 'cuda:99'"):
         load(untrained, device="cuda:99")
     monkeypatch.setattr(torch_task, "choose_device", choose)
-    monkeypatch.setattr("friend_training.study.open.choose_device", choose)
+    monkeypatch.setattr("friend_training.nn.devices.choose_device", choose)
     friends = load(untrained, device="cuda:1")
     asked.clear()
     friends.agreement(["你喜欢喝茶吗？", "他来看你。"], predicates=["看"])

@@ -305,8 +305,12 @@ class Selector:
 
     def decide(self, scores: Scores, cutoff: Line) -> Decisions:
         """Choose or reject each unit of a batch, with the reason (Eq. 5)."""
-        key, draw = self._rank(scores)
+        key = self._key(scores)
         line, last = _lines(cutoff, scores)
+        tied = key == line
+        if isinstance(cutoff, Quotas):
+            tied |= key == cutoff.alone.score
+        draw = self._draw(scores, tied)
         passes = (key > line) | ((key == line) & (draw <= last))
         verdicts = [*self._obstacles(scores), *_verdicts(passes, key, draw, cutoff)]
         reason = np.select([holds for holds, _ in verdicts], [why for _, why in verdicts], self._missed.value)
@@ -340,22 +344,32 @@ class Selector:
         unmatched = np.isnan(scores.match) if self.needs_match else np.zeros_like(scores.content)
         return [(empty, Reason.NO_CONTENT.value), (unmatched, Reason.NOTHING_TO_MATCH.value)]
 
-    def _rank(self, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
-        """Units are chosen from the highest score down and, where scores are equal, from the lowest draw up."""
+    def _key(self, scores: Scores) -> FloatColumn:
+        """Units are chosen from the highest key down and, where keys are equal, from the lowest draw up."""
+        match self.pick:
+            case Random():
+                return np.zeros(len(scores.unit))
+            case TotalAgreement():
+                return scores.match
+            case _:
+                return self.overall(scores)
+
+    def _draw(self, scores: Scores, wanted: BoolColumn) -> DrawColumn:
+        """The draws of the units that are wanted, each a hash, which takes time; 0 for others."""
+        column = np.zeros(len(scores.unit), np.uint64)
+        units = [scores.unit[row] for row in np.flatnonzero(wanted).tolist()]
         match self.pick:
             case Random(seed=seed):
-                return np.zeros(len(scores.unit)), draws(scores.unit, "random", seed)
-            case TotalAgreement():
-                key = scores.match
-            case _:
-                key = self.overall(scores)
-        counted = self.balance is not None or isinstance(self.pick, TopN | Share)
-        return key, draws(scores.unit, "tie") if counted else np.zeros(len(scores.unit), np.uint64)
+                column[wanted] = draws(units, "random", seed)
+            case TopN() | Share():
+                column[wanted] = draws(units, "tie")
+            case _ if self.balance is not None:
+                column[wanted] = draws(units, "tie")
+        return column
 
     def _candidates(self, scores: Scores) -> tuple[FloatColumn, DrawColumn]:
-        key, draw = self._rank(scores)
         possible = self.possible(scores)
-        return key[possible], draw[possible]
+        return self._key(scores)[possible], self._draw(scores, possible)[possible]
 
     def possible(self, scores: Scores) -> BoolColumn:
         """Which units can be chosen at all, whatever their scores."""

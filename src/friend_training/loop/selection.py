@@ -387,13 +387,13 @@ class Tally:
         self.correct += pc.sum(rows["correct"]).as_py() or 0
         self.chosen_audited += pc.count(chosen["correct"]).as_py()
         self.chosen_correct += pc.sum(chosen["correct"]).as_py() or 0
-        self.reasons.update(rows["reason"].to_pylist())
+        for counted in pc.value_counts(rows["reason"]).to_pylist():
+            self.reasons[counted["values"]] += counted["counts"]
         if before is not None:
-            labels = dict(zip(before["unit"].to_pylist(), before["label"].to_pylist(), strict=True))
-            now = zip(rows["unit"].to_pylist(), rows["label"].to_pylist(), strict=True)
-            known = [labels[unit] != label for unit, label in now if unit in labels]
-            self.seen_before += len(known)
-            self.changed += sum(known)
+            place = pc.index_in(rows["unit"], value_set=before["unit"].combine_chunks())
+            changed = pc.not_equal(rows["label"], before["label"].take(place))  # null: not seen before
+            self.seen_before += pc.count(changed).as_py()
+            self.changed += pc.sum(changed).as_py() or 0
 
     def summary(self) -> dict[str, Any]:
         """Shares are None where there is nothing to take a share of.
