@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-real test-browser bench lint docs notebooks screenshots release-check clean
+.PHONY: demo test test-real test-ray test-browser bench lint docs notebooks screenshots release-check clean
 
 demo: $(INSTALLED)
 	$(BIN)/friend-train demo
@@ -19,6 +19,11 @@ test: $(INSTALLED)
 # Needs the public datasets and encoders: FRIEND_TRAINING_DATA=… FRIEND_TRAINING_MODELS=… make test-real
 test-real: $(INSTALLED)
 	$(BIN)/pytest -m realdata
+
+# Needs wheels of Ray for this platform; a cluster of two nodes is started here and ended.
+test-ray: $(INSTALLED)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]'
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m 'slow or not slow' tests/loop/test_ray_engine.py
 
 # Needs Chromium (Debian's package will do).
 test-browser: $(INSTALLED)

@@ -99,7 +99,8 @@ def recorded() -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("FRIEND_TRAINING_DATA", raising=False)
+    for name in ("FRIEND_TRAINING_DATA", "FRIEND_TRAINING_MODELS"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def test_a_command_takes_what_it_took() -> None:

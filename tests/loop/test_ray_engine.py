@@ -1,10 +1,14 @@
-"""Ray on two local nodes: the same bytes as this process makes alone, also when one of the nodes is killed half-way."""
+"""Ray on two local nodes: the same bytes as this process makes alone, also when a worker or a node is killed half-way.
+
+`make test-ray` runs them. When all is done no process of the cluster may be left.
+"""
 
 import os
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -13,9 +17,23 @@ from friend_training.loop.engines.ray import RayEngine
 from friend_training.runs.progress import Silence
 from friend_training.runs.steps import Label
 from helpers.engine_runs import Failing, Fragile, Held, Located, engine_run
+from helpers.patience import wait_until
 from helpers.toy_runs import POLARITY, contents, start
 
 LABELS = list(POLARITY["mood"])
+MARK = "FRIEND_TRAINING_TEST_CLUSTER"
+
+
+def started_under(mark):
+    """The processes whose environment has had the mark since they began: not this one."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (place / "environ").read_bytes():
+                found.append((place / "cmdline").read_bytes().decode(errors="replace"))
+        except OSError:  # it ended meanwhile, or is somebody else's
+            continue
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +51,19 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     # Workers import the helpers by name.
+    mark = uuid4().hex
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(MARK, mark)
         tests = str(Path(__file__).parents[1])
         patch.setenv("PYTHONPATH", os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")]))
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 100_000_000})
         for _ in range(2):
             made.add_node(num_cpus=1, num_gpus=1, object_store_memory=100_000_000)
+        assert started_under(mark)
         yield made
         ray.shutdown()
         made.shutdown()
+    wait_until(lambda: not started_under(mark), "the end of every process of the cluster")
 
 
 @pytest.mark.slow

@@ -27,5 +27,5 @@ def test_others_make_the_same_study(engine: str, tmp_path: Path, monkeypatch: py
         run_study(tiny_config("methods=[base, fdt]", *changes), tmp_path / name)
     here, there = contents(tmp_path / "here"), contents(tmp_path / "there")
     different = {Path(name).name for name in here | there if here.get(name) != there.get(name)}
-    assert different == {"config.yaml"}  # which says who labelled
+    assert different == {"config.yaml", "manifest.json"}  # which say who labelled
     assert "methods/fdt/store/iteration-001/shard-00001.parquet" in here
