@@ -1,5 +1,9 @@
 """Encoders in bf16: near to fp32, attention in fp32, gradients in fp32, and the setting reaches every network."""
 
+import ctypes
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +86,30 @@ def test_a_task_trains_and_labels_in_the_precision_of_its_settings(tiny_encoder:
     exact = csrl_task(tiny_encoder, TrainingSettings())
     exact.load(tmp_path)
     assert exact.predict([one.dialogue for one in gold]) != said  # confidences, at least
+
+
+MANY_SHAPES = """
+import ctypes, torch
+import friend_training.nn.encoder
+class Heap(ctypes.Structure):
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+count = ctypes.CDLL(None).mallinfo2
+count.restype = Heap
+torch.set_num_threads(1)
+layer, held = torch.nn.Linear(312, 1248), []
+for length in range(40, 640, 3):
+    with torch.autocast("cpu", torch.bfloat16):
+        layer(torch.ones(length, 312)).float().sum().backward()
+    held.append(count().uordblks / 2**20)
+print(held[-1] - held[39])
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not say what it holds")
+def test_batches_of_ever_other_lengths_leave_nothing_behind() -> None:
+    """Torch would keep a compiled product for each of the last 1,024 shapes: here some 100 MB, in a run gigabytes."""
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("CACHE_CAPACITY")}
+    started = [sys.executable, "-c", MANY_SHAPES]
+    done = subprocess.run(started, capture_output=True, text=True, check=True, env=environment)
+    assert float(done.stdout) < 30

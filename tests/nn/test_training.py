@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from friend_training.core.task import FitPlan
+from friend_training.nn import training
 from friend_training.nn.heads import Head
 from friend_training.nn.training import TELL_EVERY, TrainingSettings, train
 
@@ -110,3 +111,11 @@ def test_whoever_watches_is_told() -> None:
     plan = FitPlan(seed=1, steps=2 * TELL_EVERY + 1)
     train(Line(), ITEMS, collate, lambda: 0.0, plan=plan, settings=SETTINGS, progress=lambda *now: told.append(now))
     assert told == [(TELL_EVERY, plan.steps), (2 * TELL_EVERY, plan.steps)]
+
+
+def test_free_memory_is_given_back_on_the_way_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(training, "give_back_memory", lambda: given.append(1))
+    plan = FitPlan(seed=1, steps=2 * training.GIVE_BACK_EVERY + 1)
+    train(Line(), ITEMS, collate, lambda: 0.0, plan=plan, settings=SETTINGS)
+    assert len(given) == 3

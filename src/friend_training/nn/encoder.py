@@ -15,6 +15,7 @@ decomposition (Levy & Goldberg 2014). Surnames meet surnames and verbs meet verb
 """
 
 import json
+import os
 import re
 import threading
 import zlib
@@ -285,6 +286,12 @@ def _attend_in_fp32(
 AttentionInterface.register(ATTENTION, _attend_in_fp32)
 
 AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+
+
+for _cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+    # In bf16 torch keeps a compiled product for each of the last 1,024 shapes, and hardly two batches have the same:
+    # gigabytes, and a heap in pieces. The shapes of a step are some dozen. Read when the first product is computed.
+    os.environ.setdefault(_cache, "64")
 
 
 def prepare(model: Any, precision: Precision) -> None:
