@@ -14,14 +14,18 @@ from statistics import median
 import ceiling
 import cost_model
 import engine_records
+import first_answer
 import growth_records
 import iteration
+import memory
 import pipeline_records
 import plots
 import processes
 import service_load
+import setfit_beside
 import speed_records
 import tried
+from record_lines import read_lines
 
 from friend_training.runs.files import write_text
 
@@ -47,6 +51,12 @@ def page(results: Path, pictures: Path) -> str:
     """How close to the machine, how fast beside others, what was tried, the service; pictures are drawn on the way."""
     parts = [INTRODUCTION]
     parts += _speed(results, pictures)
+    parts += ["TextClassification and setfit: `python benchmarks/setfit_beside.py`. " + SETFIT]
+    parts.append(_table(results / "setfit.jsonl", lambda path: setfit_beside.table(read_lines(path))))
+    parts += ["## The first answer", FIRST_ANSWER]
+    parts.append(_table(results / "first_answer.jsonl", lambda path: first_answer.table(read_lines(path))))
+    parts += ["## Memory of a run", MEMORY]
+    parts.append(_table(results / "memory.jsonl", lambda path: memory.table(read_lines(path))))
     parts += ["## What was tried", TRIED]
     parts.append(_table(results / "tried.jsonl", tried.table))
     parts += ["## The service", "`python benchmarks/service_load.py RUN`; one client, and several at once."]
@@ -80,6 +90,25 @@ says where it differs from its own records by more than noise, and adds to them;
 everything anew (hours on two cores). Ratios are taken within a round of one run. Machines were seldom idle: hence
 processor time, and the load average beside the rounds. An iteration, engines and growth:
 [appendix](appendix/benchmarks.md); a large corpus: [scale.md](scale.md)."""
+
+
+SETFIT = """The same encoder (all-minilm-l6-v2), 64 texts of SST-2, batch and steps, one seed, one thread. A batch of
+setfit is of pairs; its head is fitted at the end."""
+
+
+FIRST_ANSWER = """`python benchmarks/first_answer.py RUN OWN`, tiny runs, warm disk, other work on both cores. Aims:
+1.5 s for `show`, `compare` and `report`, which load no torch, and 3 s for `predict`. With an encoder that cannot be
+reached: to import torch and a model class of transformers takes longer (a third of it torch's compiler and
+distributed tensors, which transformers loads). scikit-learn's model file is opened by skops, which loads torch where
+that is installed."""
+
+
+MEMORY = """`python benchmarks/memory.py`: configs/few-shot.yaml with its encoder, bridge, batches and shards; FDT on
+1,000 dialogues in three iterations, 20 steps per training, 100 units of dev and test. Before, 1.45 GB were held after
+the bridge and 1.95 GB after the third iteration, 2.1 GB at the peak. In bf16 125 steps of the bridge had come to 3.4
+GB, and a whole run to 5.7: torch kept a compiled product for each of 1,024 shapes (now 64, `nn/encoder.py`), and the
+heap broke into pieces (now given back, `nn/training.py`). Now 1.0 GB is held between those steps, and the largest
+batch of 150 takes it to 2.7 GB for a moment."""
 
 
 TRIED = """`python benchmarks/tried.py`, processor time of one thread, best of three; the share of labels that stay the
