@@ -37,8 +37,11 @@ FRIENDS = "fdt"
 
 _WIDTH = 110
 
-_MOST_DIFFERENCES = 2
-"""Scores whose differences, with their intervals, stand in a line of a terminal."""
+_MOST_DIFFERENCES = 4
+"""Scores whose differences are told; of more, one for each task."""
+
+_DIFFERENCES_IN_A_LINE = 2
+"""So many stand beside each other, with their intervals, in a terminal of 80 columns."""
 
 
 class FriendTrainingResult:
@@ -102,7 +105,7 @@ class FriendTrainingResult:
             if FRIENDS in self.methods and self.differences():
                 seeds = "1 seed" if len(self.runs) == 1 else f"{len(self.runs)} seeds"
                 console.print(f"FDT minus each, with 95 % intervals over {seeds} and test examples:", soft_wrap=True)
-                console.print(self._differences())
+                console.print(*self._differences())
             for warning in self.warnings:
                 console.print(f"Warning: {warning}", markup=False, soft_wrap=True)
         return shown.get().rstrip() + "\n"
@@ -123,19 +126,23 @@ class FriendTrainingResult:
             if one is not None
         }
 
-    def _differences(self) -> RichTable:
-        """Of all scores, or where these are too many for a line, of the one by which each task's iterations compare."""
+    def _differences(self) -> list[RichTable]:
+        """Of all scores, or where these are too many to read, of the one by which each task's iterations compare."""
         titles, rows = difference_rows(self.results, against=FRIENDS)
         mains = {metric_title(f"{task}.{self.main_metric(task)}", self.results) for task in self._tasks}
         few = len(titles) - 1 <= _MOST_DIFFERENCES
-        shown = [place for place, title in enumerate(titles[1:]) if few or title in mains]
-        table = RichTable(box=box.SIMPLE_HEAD)
-        table.add_column("Method")
-        for place in shown:
-            table.add_column(titles[1:][place], justify="right")
-        for method, cells in rows:
-            table.add_row(RichText(method), *(RichText(_in_words(cells[place])) for place in shown))
-        return table
+        told = [place for place, title in enumerate(titles[1:]) if few or title in mains]
+        tables = []
+        for start in range(0, len(told), _DIFFERENCES_IN_A_LINE):
+            shown = told[start : start + _DIFFERENCES_IN_A_LINE]
+            table = RichTable(box=box.SIMPLE_HEAD)
+            table.add_column("Method")
+            for place in shown:
+                table.add_column(titles[1:][place], justify="right")
+            for method, cells in rows:
+                table.add_row(RichText(method), *(RichText(_in_words(cells[place])) for place in shown))
+            tables.append(table)
+        return tables
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each seed, method, task and metric of test."""
