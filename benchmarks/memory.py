@@ -5,8 +5,8 @@ python benchmarks/memory.py --show      only print the table
 
 The run is configs/few-shot.yaml with its encoder, bridge, batches and shards of 1,000 dialogues; shorter are the steps
 of all trainings, the pool and the number of methods (base and fdt), and there are several iterations, to see whether
-memory grows. The peak of the process is forgotten at the beginning of every step. Linux; the public datasets and
-encoders.
+memory grows. The peak is that of the longest sentence a batch has: few steps, or another seed, may not meet it. It is
+forgotten at the beginning of every step. Linux; the public datasets and encoders.
 """
 
 import argparse
