@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _counts(folder: Path) -> dict[str, dict[int, dict[str, Counts]]]:
-    """Variant → seed → task → what FDT got right of each test utterance's dialogue."""
+    """Variant → seed → task → what FDT got right of each test utterance."""
     found: dict[str, dict[int, dict[str, Counts]]] = {}
     for record in read_results(folder):
         if record["method"] == "fdt":
